@@ -1,0 +1,225 @@
+"""Every error of ours: one tree, stable codes, a wire form, and redaction.
+
+    UnspoolError
+    ├── ConfigError          INVALID_OPTIONS, MISSING_CREDENTIAL, INVALID_CREDENTIAL, UNSUPPORTED
+    ├── TransportError       (no leaf of its own: catch it for "the request did not get through")
+    │   ├── NetworkError     NETWORK
+    │   └── RequestTimeoutError  TIMEOUT
+    ├── ProviderError        AUTH, RATE_LIMIT, OVERLOADED, CONTEXT_WINDOW_EXCEEDED, CONTENT_FILTERED, REFUSED,
+    │                        INVALID_REQUEST, MODEL_NOT_FOUND, PROVIDER
+    ├── WireError            SSE_EVENT_TOO_LARGE, BODY_TOO_LARGE, PROTOCOL
+    │   └── StreamTruncatedError  STREAM_TRUNCATED
+    ├── StreamError          the codes of the text scanners and the pool (listed at the class)
+    ├── OutputValidationError    OUTPUT_INVALID, OUTPUT_TRUNCATED, OUTPUT_TOO_LARGE
+    ├── CallCancelledError   ABORTED
+    └── BridgeError          BRIDGE_PROTOCOL, UNKNOWN_CALL, MODULE_ERROR, WORKER_DIED, UNSAFE_INTEGER
+
+Route on `code`, never on the message. docs/errors.md lists each code with its cause; a test compares the two.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from unspool.messages import Message
+
+REDACTED = "[redacted]"
+
+# Shapes of credentials that providers echo in error bodies and that people paste into URLs: OpenAI/Anthropic style
+# keys, Google keys, bearer tokens, and key=… query parameters.
+_SECRET = re.compile(
+    r"\b(?:sk|pk|rk|gsk|xai|hf|sess|key)[-_][A-Za-z0-9_\-*]{8,}"
+    r"|\bAIza[A-Za-z0-9_\-]{20,}"
+    r"|(?i:\b(?:bearer|basic)\s+)[A-Za-z0-9._~+/=\-]{8,}"
+    r"|(?i:(?<=[?&;\s])(?:api[-_]?key|key|token|access_token|sig|signature)=)[^&\s\"'<>]+"
+    r"|(?<=://)[^/\s:@]+:[^/\s@]+(?=@)"
+)
+
+
+def redact(text: str, *secrets: str) -> str:
+    """Blank out credentials in text that will be shown, logged or sent on.
+
+    Args:
+        text: any text, such as a provider's error message or a URL.
+        secrets: exact values to blank out as well, such as the key that was sent; shorter than 4 characters: ignored.
+    Returns:
+        The text with each credential replaced by `[redacted]`.
+    """
+    for secret in secrets:
+        if len(secret) >= 4:
+            text = text.replace(secret, REDACTED)
+    return _SECRET.sub(REDACTED, text)
+
+
+class UnspoolError(Exception):
+    """The root of the tree. Never raised itself."""
+
+    code: str
+    """Stable UPPER_SNAKE category; never reused for another cause."""
+    message: str
+    """One or two sentences: what happened and what to do. Credentials are blanked out."""
+    retryable: bool
+    """Whether the same call may succeed later without a change."""
+    retry_after_s: float | None
+    """Seconds the provider asked to wait, when it said so."""
+    status: int | None
+    """HTTP status, when there was a response."""
+    request_id: str | None
+    """The provider's id of the request, for its support."""
+    partial: Message | None
+    """What had arrived before the failure."""
+
+    def __init__(
+        self,
+        code: str,
+        message: str,
+        *,
+        retryable: bool = False,
+        retry_after_s: float | None = None,
+        status: int | None = None,
+        request_id: str | None = None,
+        partial: Message | None = None,
+    ) -> None:
+        self.code = code
+        self.message = redact(message)
+        self.retryable = retryable
+        self.retry_after_s = retry_after_s
+        self.status = status
+        self.request_id = request_id
+        self.partial = partial
+        super().__init__(self.message)
+
+    def __str__(self) -> str:
+        return f"{self.code}: {self.message}"
+
+    def to_wire(self) -> dict[str, object]:
+        """Give the error as JSON-safe data: `code`, `message`, `retryable` and what is known."""
+        wire: dict[str, object] = {"code": self.code, "message": self.message, "retryable": self.retryable}
+        for name, key in (("retry_after_s", "retryAfterS"), ("status", "status"), ("request_id", "requestId")):
+            value = getattr(self, name)
+            if value is not None:
+                wire[key] = value
+        if self.partial is not None:
+            wire["partial"] = self.partial.to_wire()
+        return wire
+
+
+class ConfigError(UnspoolError):
+    """The call cannot be made as it was asked for: a wrong option, or a credential that is absent or malformed."""
+
+
+class TransportError(UnspoolError):
+    """The request did not get through, or its body broke off below the protocol."""
+
+
+class NetworkError(TransportError):
+    """No response: no network, a refused connection, CORS, mixed content or a content security policy."""
+
+    def __init__(self, message: str, *, partial: Message | None = None, retryable: bool = True) -> None:
+        super().__init__("NETWORK", message, retryable=retryable, partial=partial)
+
+
+class RequestTimeoutError(TransportError):
+    """Our own limit on waiting ran out."""
+
+    def __init__(self, message: str, *, partial: Message | None = None) -> None:
+        super().__init__("TIMEOUT", message, retryable=True, partial=partial)
+
+
+class ProviderError(UnspoolError):
+    """The provider answered with an error: an HTTP status, or an error object inside a stream."""
+
+
+class WireError(UnspoolError):
+    """The bytes do not follow the protocol they claim to follow, or pass a limit."""
+
+
+class StreamTruncatedError(WireError):
+    """The body ended cleanly, but before the provider said that the answer was over."""
+
+    def __init__(self, message: str, *, partial: Message | None = None) -> None:
+        super().__init__("STREAM_TRUNCATED", message, retryable=True, partial=partial)
+
+
+class StreamError(UnspoolError):
+    """Incremental text or a tool-call stream is at fault.
+
+    Codes: UNEXPECTED_TOKEN, MISMATCHED_CLOSING, TRAILING_DATA, EMPTY_INPUT, INCOMPLETE_JSON, INVALID_JSON,
+    DUPLICATE_KEY, NON_FINITE_NUMBER, MAX_BYTES_EXCEEDED, MAX_DEPTH_EXCEEDED, MAX_ACTIVE_STREAMS_EXCEEDED, DUPLICATE_STREAM,
+    UNKNOWN_STREAM, STREAM_DISPOSED, INVALID_CHUNK, INVALID_OPTIONS, INTEGRATION_ERROR.
+    """
+
+    byte_offset: int | None
+    """Zero-based offset of the fault in the UTF-8 bytes of the whole text, for faults found by a scanner."""
+    id: object
+    """The pool's id of the stream, when known."""
+    operation: str | None
+    """start, push, finish or field_state."""
+    adapter: str | None
+    """Name of the integration, when one was at work."""
+    event_type: str | None
+    """Type of the event at fault, when known."""
+
+    def __init__(
+        self,
+        code: str,
+        message: str,
+        *,
+        byte_offset: int | None = None,
+        id: object = None,
+        operation: str | None = None,
+        adapter: str | None = None,
+        event_type: str | None = None,
+    ) -> None:
+        super().__init__(code, message)
+        self.byte_offset = byte_offset
+        self.id = id
+        self.operation = operation
+        self.adapter = adapter
+        self.event_type = event_type
+
+    def to_wire(self) -> dict[str, object]:
+        wire = super().to_wire()
+        for name, key in (("byte_offset", "byteOffset"), ("operation", "operation"), ("adapter", "adapter")):
+            value = getattr(self, name)
+            if value is not None:
+                wire[key] = value
+        return wire
+
+
+class OutputValidationError(UnspoolError):
+    """The model's answer is not a value of the type asked for. The cause is kept in `__cause__`."""
+
+    text: str
+    """The whole answer as text, as far as it came."""
+    partial_value: object
+    """The value that could be read from it, unvalidated; None when nothing could."""
+
+    def __init__(
+        self,
+        code: str,
+        message: str,
+        *,
+        text: str = "",
+        partial_value: object = None,
+        partial: Message | None = None,
+    ) -> None:
+        super().__init__(code, message, partial=partial)
+        self.text = text
+        self.partial_value = partial_value
+
+    def to_wire(self) -> dict[str, object]:
+        return {**super().to_wire(), "text": self.text, "partialValue": self.partial_value}
+
+
+class CallCancelledError(UnspoolError):
+    """The caller stopped the call through its signal. (A cancelled task sees `asyncio.CancelledError`, as always.)"""
+
+    def __init__(self, message: str = "The call was stopped by its signal.", *, partial: Message | None = None) -> None:
+        super().__init__("ABORTED", message, partial=partial)
+
+
+class BridgeError(UnspoolError):
+    """A message between the page and Python is wrong, or the worker is gone."""
