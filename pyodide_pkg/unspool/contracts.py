@@ -7,12 +7,19 @@ A `Request` is neutral; an `Adapter` turns it into an `HttpRequest` and makes th
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
-from unspool.errors import UnspoolError
-from unspool.messages import Message
-from unspool.stream.chunks import Chunk
+from unspool.errors import ConfigError, UnspoolError, redact
+
+if TYPE_CHECKING:
+    from unspool.messages import Message
+    from unspool.stream.chunks import Chunk
+
+_HEADER_NAME = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")  # RFC 9110, token
+# ASCII, because clients disagree on the rest; no white space at the ends.
+_HEADER_VALUE = re.compile(r"(?:[!-~](?:[\t -~]*[!-~])?)?")
 
 
 class Request:
@@ -74,13 +81,29 @@ class HttpRequest:
     __slots__ = ("body", "headers", "method", "url")
 
     def __init__(self, method: str, url: str, headers: Mapping[str, str], body: bytes) -> None:
+        """Check and keep the parts.
+
+        Raises:
+            ConfigError: INVALID_OPTIONS when a header cannot be sent. The message names the header, not its value,
+                which the HTTP libraries would show.
+        """
+        for name, value in headers.items():
+            if not _HEADER_NAME.fullmatch(name) or not _HEADER_VALUE.fullmatch(value):
+                raise ConfigError("INVALID_OPTIONS", f"The header {name!r} holds characters that HTTP does not allow.")
         self.method = method
         self.url = url
         self.headers = dict(headers)
         self.body = body
 
+    def secrets(self) -> tuple[str, ...]:
+        """Values that must not be shown: those of all headers but the content's, and their last words (`Bearer …`)."""
+        values = [value for name, value in self.headers.items() if name.lower() not in ("content-type", "accept")]
+        return (*values, *(value.rpartition(" ")[2] for value in values))
+
     def __repr__(self) -> str:
-        return f"HttpRequest({self.method} {self.url!r}, headers={sorted(self.headers)}, {len(self.body)} bytes)"
+        return (
+            f"HttpRequest({self.method} {redact(self.url)!r}, headers={sorted(self.headers)}, {len(self.body)} bytes)"
+        )
 
 
 class Response(Protocol):
@@ -97,6 +120,7 @@ class Response(Protocol):
         Raises:
             NetworkError: NETWORK when the connection broke.
             RequestTimeoutError: TIMEOUT when nothing came in time.
+            CallCancelledError: ABORTED when `abort` or `close` came before or while waiting.
         Cancellation:
             Cancelling the waiting task leaves the response open; the owner then calls `abort` or `close`.
         """
@@ -115,10 +139,10 @@ class Transport(Protocol):
     """Sends requests. The only IO of the library."""
 
     async def open(self, request: HttpRequest) -> Response:
-        """Send the request and wait for the headers; any status gives a response.
+        """Send the request and wait for the headers; any status but a redirect gives a response.
 
         Raises:
-            NetworkError: NETWORK when there is no response.
+            NetworkError: NETWORK when there is no response, or a redirect: followed, it would carry the key away.
             RequestTimeoutError: TIMEOUT when the headers did not come in time.
         Cancellation:
             Aborts the request on the network.
@@ -129,11 +153,16 @@ class Transport(Protocol):
 class ProviderDecoder(Protocol):
     """Turns one vendor's events of one response into chunks. Synchronous; no IO, no clock.
 
-    Emits blocks and at most one `UsageReport`; the terminal `Finish` is the machine's, made from `finish`.
+    Emits blocks, at most one `UsageReport`, and one `Finish`: when the vendor says that the response is over, in words
+    or by an error object, else from `finish`. After it every call gives nothing.
     """
 
     def feed(self, name: str, data: str) -> list[Chunk]:
-        """Decode one server-sent event."""
+        """Decode one server-sent event.
+
+        Raises:
+            StreamError: when the data is not JSON; nothing was changed. `ResponseMachine` makes PROTOCOL of it.
+        """
         ...
 
     def decode(self, event: Any) -> list[Chunk]:
@@ -141,7 +170,10 @@ class ProviderDecoder(Protocol):
         ...
 
     def finish(self) -> list[Chunk]:
-        """The body is over: give what is left, ending with exactly one `Finish`."""
+        """The body is over: end what is open and give what is left, ending with `Finish`.
+
+        `ResponseMachine` also calls it after a fault, for the rest and the usage, and puts the fault into the `Finish`.
+        """
         ...
 
 

@@ -12,7 +12,7 @@
     ├── StreamError          the codes of the text scanners and the pool (listed at the class)
     ├── OutputValidationError    OUTPUT_INVALID, OUTPUT_TRUNCATED, OUTPUT_TOO_LARGE
     ├── CallCancelledError   ABORTED
-    └── BridgeError          BRIDGE_PROTOCOL, UNKNOWN_CALL, MODULE_ERROR, WORKER_DIED, UNSAFE_INTEGER
+    └── BridgeError          BRIDGE_PROTOCOL, UNKNOWN_CALL, MODULE_ERROR, WORKER_DIED, UNSAFE_INTEGER, INTERNAL
 
 Route on `code`, never on the message. docs/errors.md lists each code with its cause; a test compares the two.
 """
@@ -20,7 +20,8 @@ Route on `code`, never on the message. docs/errors.md lists each code with its c
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from unspool.messages import Message
@@ -70,6 +71,10 @@ class UnspoolError(Exception):
     """The provider's id of the request, for its support."""
     partial: Message | None
     """What had arrived before the failure."""
+    text: str = ""
+    """Of a typed query: the answer as text, as far as it came."""
+    partial_value: object = None
+    """Of a typed query: the value that could be read from that text, unvalidated; None when nothing could."""
 
     def __init__(
         self,
@@ -103,6 +108,10 @@ class UnspoolError(Exception):
                 wire[key] = value
         if self.partial is not None:
             wire["partial"] = self.partial.to_wire()
+        if self.text:
+            wire["text"] = self.text
+        if self.partial_value is not None:
+            wire["partialValue"] = self.partial_value
         return wire
 
 
@@ -131,6 +140,32 @@ class RequestTimeoutError(TransportError):
 class ProviderError(UnspoolError):
     """The provider answered with an error: an HTTP status, or an error object inside a stream."""
 
+    raw: Mapping[str, Any] | None
+    """The provider's own error object as it came, when there was one. May hold anything: not part of the wire form."""
+
+    def __init__(
+        self,
+        code: str,
+        message: str,
+        *,
+        retryable: bool = False,
+        retry_after_s: float | None = None,
+        status: int | None = None,
+        request_id: str | None = None,
+        partial: Message | None = None,
+        raw: Mapping[str, Any] | None = None,
+    ) -> None:
+        super().__init__(
+            code,
+            message,
+            retryable=retryable,
+            retry_after_s=retry_after_s,
+            status=status,
+            request_id=request_id,
+            partial=partial,
+        )
+        self.raw = raw
+
 
 class WireError(UnspoolError):
     """The bytes do not follow the protocol they claim to follow, or pass a limit."""
@@ -147,8 +182,8 @@ class StreamError(UnspoolError):
     """Incremental text or a tool-call stream is at fault.
 
     Codes: UNEXPECTED_TOKEN, MISMATCHED_CLOSING, TRAILING_DATA, EMPTY_INPUT, INCOMPLETE_JSON, INVALID_JSON,
-    DUPLICATE_KEY, NON_FINITE_NUMBER, MAX_BYTES_EXCEEDED, MAX_DEPTH_EXCEEDED, MAX_ACTIVE_STREAMS_EXCEEDED, DUPLICATE_STREAM,
-    UNKNOWN_STREAM, STREAM_DISPOSED, INVALID_CHUNK, INVALID_OPTIONS, INTEGRATION_ERROR.
+    DUPLICATE_KEY, NON_FINITE_NUMBER, MAX_BYTES_EXCEEDED, MAX_DEPTH_EXCEEDED, MAX_ACTIVE_STREAMS_EXCEEDED,
+    DUPLICATE_STREAM, UNKNOWN_STREAM, STREAM_DISPOSED, INVALID_CHUNK, INVALID_OPTIONS, INTEGRATION_ERROR.
     """
 
     byte_offset: int | None
@@ -191,11 +226,6 @@ class StreamError(UnspoolError):
 
 class OutputValidationError(UnspoolError):
     """The model's answer is not a value of the type asked for. The cause is kept in `__cause__`."""
-
-    text: str
-    """The whole answer as text, as far as it came."""
-    partial_value: object
-    """The value that could be read from it, unvalidated; None when nothing could."""
 
     def __init__(
         self,

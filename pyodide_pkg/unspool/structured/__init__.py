@@ -1,0 +1,7 @@
+"""Text to values: one guarded door for whole JSON, incremental scanners for JSON in pieces, and the events they give."""
+
+from unspool.structured.json_stream import JsonStream
+from unspool.structured.strict_json import loads
+from unspool.structured.tree import Patch, StreamState
+
+__all__ = ["JsonStream", "Patch", "StreamState", "loads"]

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Literal
 
-from unspool.errors import CallCancelledError, OutputValidationError, UnspoolError
+from unspool.errors import CallCancelledError, OutputValidationError, StreamError, UnspoolError
 from unspool.messages import FinishReason, Usage
+from unspool.structured.json_stream import JsonStream
+from unspool.structured.tree import Patch
 from unspool.tagged import Tagged
 
 Path = tuple[str | int, ...]
@@ -136,3 +138,55 @@ class Cancelled(Tagged):
 
 Progress = TextDelta | FieldStart | ObjectStart | StringFieldDelta | FieldEnd | ObjectEnd
 type StructuredEvent[T] = Progress | GenerationComplete[T] | ParsingFailed | GenerationFailed | Cancelled
+
+
+class StructuredMachine:
+    """Answer text in, progress events out: strict JSON with a value of any kind at the root.
+
+    Bounded by characters and depth. After an error it is dead, and `partial_value` still answers.
+    """
+
+    def __init__(self, *, max_chars: int = 1_048_576, max_depth: int = 64) -> None:
+        self._stream = JsonStream(max_bytes=4_294_967_295, max_depth=max_depth, duplicate_keys="error")
+        self._max_chars = max_chars
+        self._chars = 0
+        self._open: list[Any] = []
+
+    @property
+    def partial_value(self) -> Any:
+        """The unvalidated value so far; None before it begins."""
+        return self._stream.value
+
+    def feed(self, text: str) -> list[Progress]:
+        """Read the next text of the answer."""
+        self._chars += len(text)
+        if self._chars > self._max_chars:
+            raise StreamError("MAX_BYTES_EXCEEDED", f"More than {self._max_chars} characters.")
+        return self._events(self._stream.push(text).changes)
+
+    def finish(self) -> Any:
+        """Give the complete value."""
+        self._stream.finish()
+        return self._stream.value
+
+    def _events(self, changes: list[Patch]) -> list[Progress]:
+        events: list[Progress] = []
+        containers = self._open
+        for patch in changes:
+            op, path, value = patch.op, patch.path, patch.value
+            if op == "append":
+                events.append(StringFieldDelta(path, value))
+            elif op == "set":
+                if path:
+                    events.append(FieldStart(path))
+                if isinstance(value, (dict, list)):
+                    events.append(ObjectStart(path, "object" if isinstance(value, dict) else "array"))
+                    containers.append(containers[-1][path[-1]] if path else self._stream.value)
+            else:
+                parent = len(path)
+                if len(containers) > parent:
+                    closed = containers.pop()
+                    events.append(ObjectEnd(path, "object" if isinstance(closed, dict) else "array", closed))
+                if path:
+                    events.append(FieldEnd(path, containers[-1][path[-1]]))
+        return events
