@@ -1,0 +1,28 @@
+"""is_deeper: how deep a value is nested, found out without recursion."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, cast
+
+from unspool.structured.strict_json import MAX_DEPTH
+
+
+def is_deeper(value: object, max_depth: int = MAX_DEPTH) -> bool:
+    """Say whether a value nests dicts, lists and tuples more than `max_depth` deep; a scalar is 0 deep.
+
+    Pyodide: fatal. `json.dumps` and the like recurse on the C stack, and running out of it kills the interpreter for
+    good, so a value that was not read from checked text is looked at here first. A cyclic value is too deep.
+    """
+    level: list[Any] = [value]
+    for _ in range(max_depth + 1):
+        level = [node for node in level if isinstance(node, dict | list | tuple)]
+        if not level:
+            return False
+        # By identity: parts that are shared, or contain themselves, would multiply from level to level.
+        below: dict[int, object] = {}
+        for node in level:
+            children = cast("Iterable[object]", node.values() if isinstance(node, dict) else node)
+            below.update((id(child), child) for child in children)
+        level = list(below.values())
+    return True

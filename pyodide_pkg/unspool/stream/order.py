@@ -1,0 +1,101 @@
+"""ChunkOrder: what may follow what in the chunks of one response. The machine keeps to it; tests check it with it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from unspool.errors import WireError
+from unspool.stream.chunks import (
+    BlockEnd,
+    BlockKind,
+    BlockStart,
+    Chunk,
+    Finish,
+    ReasoningDelta,
+    TextDelta,
+    ToolArgumentsDelta,
+)
+
+_DELTA_KINDS: dict[type, tuple[BlockKind, ...]] = {
+    TextDelta: ("text", "refusal"),
+    ReasoningDelta: ("reasoning",),
+    ToolArgumentsDelta: ("tool_call",),
+}
+_DELTAS = (TextDelta, ReasoningDelta, ToolArgumentsDelta)
+
+
+class ChunkOrder:
+    """Watches the chunks of one response go by."""
+
+    __slots__ = ("_started", "finished", "open", "reported")
+
+    def __init__(self) -> None:
+        self.open: dict[int, BlockKind] = {}
+        """Blocks that have begun and not ended, by index."""
+        self.reported = False
+        """Whether usage has been reported; no block may follow."""
+        self.finished = False
+        """Whether the terminal chunk has come; nothing may follow."""
+        self._started: set[int] = set()
+
+    @property
+    def blocks(self) -> int:
+        """How many blocks have begun."""
+        return len(self._started)
+
+    def accept(self, chunk: Chunk) -> None:
+        """Let the next chunk pass.
+
+        Raises:
+            WireError: PROTOCOL when the chunk must not come here.
+        After an error:
+            Unchanged.
+        """
+        fault = self._fault(chunk)
+        if fault is not None:
+            raise WireError("PROTOCOL", f"Chunks out of order: {fault}.")
+
+    def _fault(self, chunk: Chunk) -> str | None:
+        if isinstance(chunk, _DELTAS):
+            kind = self.open.get(chunk.index)
+            if kind is None or kind not in _DELTA_KINDS[type(chunk)]:
+                return f"{chunk.type} for block {chunk.index}, which is {kind or 'not open'}"
+            return None
+        if self.finished:
+            return f"{chunk.type} after finish"
+        if isinstance(chunk, Finish):
+            if self.open:
+                return f"finish while blocks {sorted(self.open)} are open"
+            if (chunk.error is None) == (chunk.reason in ("error", "aborted")):
+                return f"finish with reason {chunk.reason!r} and error {chunk.error!r}"
+            self.finished = True
+            return None
+        if self.reported:
+            return f"{chunk.type} after usage"
+        if isinstance(chunk, BlockStart):
+            if chunk.index in self._started:
+                return f"block {chunk.index} begins twice"
+            self._started.add(chunk.index)
+            self.open[chunk.index] = chunk.kind
+        elif isinstance(chunk, BlockEnd):
+            if chunk.index not in self.open:
+                return f"block {chunk.index} ends, but is not open"
+            del self.open[chunk.index]
+        else:
+            if self.open:
+                return f"usage while blocks {sorted(self.open)} are open"
+            self.reported = True
+        return None
+
+
+def check_order(chunks: Iterable[Chunk]) -> None:
+    """Check the chunks of one whole response: well-formed blocks, usage before finish, exactly one finish, at the end.
+
+    Raises:
+        WireError: PROTOCOL, saying what is out of order or that the terminal chunk is missing.
+    """
+    order = ChunkOrder()
+    for chunk in chunks:
+        order.accept(chunk)
+    if not order.finished:
+        raise WireError("PROTOCOL", "Chunks out of order: the terminal chunk is missing.")

@@ -1,0 +1,91 @@
+from __future__ import annotations
+
+import pytest
+
+from unspool.errors import CallCancelledError, WireError
+from unspool.messages import Usage
+from unspool.stream.chunks import (
+    BlockEnd,
+    BlockStart,
+    Chunk,
+    Finish,
+    ReasoningDelta,
+    TextDelta,
+    ToolArgumentsDelta,
+    UsageReport,
+)
+from unspool.stream.order import ChunkOrder, check_order
+
+USAGE = UsageReport(Usage(1, 2))
+STOP = Finish("stop")
+
+
+@pytest.mark.parametrize(
+    "chunks",
+    [
+        [STOP],
+        [USAGE, STOP],
+        [Finish("error", error=WireError("PROTOCOL", "x"))],
+        [Finish("aborted", error=CallCancelledError())],
+        [BlockStart(0, "text"), TextDelta(0, "a"), BlockEnd(0), USAGE, STOP],
+        [BlockStart(0, "refusal"), TextDelta(0, "a"), BlockEnd(0), STOP],
+        [BlockStart(0, "reasoning"), ReasoningDelta(0, "a"), BlockEnd(0), STOP],
+        [
+            BlockStart(5, "tool_call"),
+            BlockStart(2, "tool_call"),
+            ToolArgumentsDelta(5, "a"),
+            ToolArgumentsDelta(2, "a"),
+            BlockEnd(5),
+            ToolArgumentsDelta(2, "b"),
+            BlockEnd(2),
+            STOP,
+        ],
+    ],
+)
+def test_in_order(chunks: list[Chunk]) -> None:
+    check_order(chunks)
+
+
+@pytest.mark.parametrize(
+    ("chunks", "says"),
+    [
+        ([], "terminal chunk is missing"),
+        ([BlockStart(0, "text"), BlockEnd(0), USAGE], "terminal chunk is missing"),
+        ([STOP, STOP], "finish after finish"),
+        ([STOP, USAGE], "usage after finish"),
+        ([STOP, BlockStart(0, "text")], "block-start after finish"),
+        ([USAGE, USAGE, STOP], "usage after usage"),
+        ([USAGE, BlockStart(0, "text")], "block-start after usage"),
+        ([BlockStart(0, "text"), STOP], "open"),
+        ([BlockStart(0, "text"), USAGE], "open"),
+        ([BlockStart(0, "text"), BlockStart(0, "text")], "begins twice"),
+        ([BlockStart(0, "text"), BlockEnd(0), BlockStart(0, "text")], "begins twice"),
+        ([BlockEnd(0)], "not open"),
+        ([BlockStart(0, "text"), BlockEnd(0), BlockEnd(0)], "not open"),
+        ([TextDelta(0, "a")], "not open"),
+        ([BlockStart(0, "text"), BlockEnd(0), TextDelta(0, "a")], "not open"),
+        ([BlockStart(0, "text"), TextDelta(1, "a")], "not open"),
+        ([BlockStart(0, "reasoning"), TextDelta(0, "a")], "reasoning"),
+        ([BlockStart(0, "text"), ReasoningDelta(0, "a")], "text"),
+        ([BlockStart(0, "text"), ToolArgumentsDelta(0, "a")], "text"),
+        ([Finish("error")], "error"),
+        ([Finish("aborted")], "aborted"),
+        ([Finish("stop", error=WireError("PROTOCOL", "x"))], "stop"),
+    ],
+)
+def test_out_of_order(chunks: list[Chunk], says: str) -> None:
+    with pytest.raises(WireError, match=says) as caught:
+        check_order(chunks)
+    assert caught.value.code == "PROTOCOL"
+
+
+def test_a_refused_chunk_changes_nothing() -> None:
+    order = ChunkOrder()
+    order.accept(BlockStart(0, "text"))
+    for chunk in (STOP, USAGE, BlockEnd(1), BlockStart(0, "text")):
+        with pytest.raises(WireError):
+            order.accept(chunk)
+    assert (order.open, order.blocks, order.reported, order.finished) == ({0: "text"}, 1, False, False)
+    order.accept(BlockEnd(0))
+    order.accept(STOP)
+    assert order.finished
