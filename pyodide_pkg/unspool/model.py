@@ -1,0 +1,424 @@
+"""LanguageModel and the one asynchronous loop of the library.
+
+In: a prompt. Out: chunks, one batch for each slice of the network, or the assembled `Message`. The only waits are the
+opening of the response, its next slice, and its end; everything between is synchronous. Reads nothing ahead.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import traceback
+from collections import deque
+from collections.abc import Mapping, Sequence
+from typing import Any, Self, Unpack, cast
+
+from unspool.contracts import ProviderDecoder, Request, Response, Signal
+from unspool.errors import (
+    CallCancelledError,
+    ConfigError,
+    NetworkError,
+    ProviderError,
+    TransportError,
+    UnspoolError,
+    WireError,
+    redact,
+)
+from unspool.messages import Message
+from unspool.options import CallOptions, Prompt, build_request, check_options
+from unspool.signals import SignalListener
+from unspool.stream.assembler import BlockAssembler
+from unspool.stream.chunks import Chunk, Finish
+from unspool.stream.response import ResponseMachine
+from unspool.transport.time_limit import time_limit
+
+MAX_ERROR_BODY_BYTES = 65_536
+"""What is read of a response with an error status; providers say less, and pages of proxies need not be whole."""
+ERROR_BODY_TIMEOUT_S = 10.0
+"""How long that may take: the status is known, so the caller should not wait for its words."""
+SAMPLE_CONCURRENCY = 4
+"""Below the six connections that browsers allow to one HTTP/1.1 origin."""
+
+
+class LanguageModel:
+    """A model that can be called. A subclass says how a response is opened and decoded.
+
+    Subclasses give `_open` and `_decoder`; HTTP models also `_failure`. A subclass that sends a credential gives
+    `_start` instead of `_open`.
+    """
+
+    model: str
+    """The provider's name of the model."""
+
+    def __init__(self, model: str, **defaults: Unpack[CallOptions]) -> None:
+        """Name the model and the options that hold where a call says nothing.
+
+        Raises:
+            ConfigError: INVALID_OPTIONS.
+        """
+        if not isinstance(cast(Any, model), str) or not model:
+            raise ConfigError("INVALID_OPTIONS", "The model must be named by a text that is not empty.")
+        check_options(defaults)
+        self.model = model
+        self._defaults = defaults
+
+    def stream(self, prompt: Prompt, *, signal: Signal | Any = None, **options: Unpack[CallOptions]) -> ChunkStream:
+        """Prepare a call whose answer is read while it is written. Nothing is sent before the first read.
+
+        Args:
+            prompt: text of the user, one message, or a conversation.
+            signal: an `asyncio.Event` or a JavaScript AbortSignal that stops the call.
+            options: see `CallOptions`; they win over the model's defaults.
+        Raises:
+            ConfigError: INVALID_OPTIONS. Everything later is told by the last chunk, `Finish(error=…)`.
+        """
+        return ChunkStream(self, build_request(self.model, prompt, self._defaults, options), signal)
+
+    async def call(self, prompt: Prompt, *, signal: Signal | Any = None, **options: Unpack[CallOptions]) -> Message:
+        """Call the model and wait for the whole answer.
+
+        Args:
+            prompt, signal, options: as in `stream`.
+        Raises:
+            UnspoolError: any code; `partial` holds the message as far as it came.
+        Cancellation:
+            Aborts the request on the network.
+        """
+        async with self.stream(prompt, signal=signal, **options) as stream:
+            while await stream.read() is not None:
+                pass
+        if stream.error is not None:
+            raise stream.error
+        return stream.message
+
+    async def sample(
+        self, prompts: Sequence[Prompt], *, signal: Signal | Any = None, **options: Unpack[CallOptions]
+    ) -> list[Message]:
+        """Call the model once for each prompt, up to four at a time.
+
+        Args:
+            prompts: one prompt for each call; the same one may come several times.
+            signal, options: as in `stream`, for all calls.
+        Returns:
+            The answers in the order of the prompts.
+        Raises:
+            UnspoolError: the first failure; the calls that are not over are aborted.
+        Cancellation:
+            Aborts every request.
+        """
+        if isinstance(prompts, str | Message):
+            raise ConfigError("INVALID_OPTIONS", "sample takes a sequence of prompts; use call for one.")
+        gate = asyncio.Semaphore(SAMPLE_CONCURRENCY)
+
+        async def one(prompt: Prompt) -> Message:
+            async with gate:
+                return await self.call(prompt, signal=signal, **options)
+
+        tasks = [asyncio.ensure_future(one(prompt)) for prompt in prompts]
+        try:
+            return list(await asyncio.gather(*tasks))
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.model!r})"
+
+    async def _open(self, request: Request) -> Response:
+        """Send the request and give the response, once its headers are there. May raise anything."""
+        raise NotImplementedError
+
+    async def _start(self, request: Request) -> tuple[Response, str | None]:
+        """Do what `_open` does; also give the credential that was sent, which is blanked out of every error."""
+        return await self._open(request), None
+
+    def _decoder(self, request: Request) -> ProviderDecoder:
+        """Make the decoder of one response."""
+        raise NotImplementedError
+
+    def _failure(self, status: int, headers: Mapping[str, str], body: bytes) -> UnspoolError:
+        """Turn a response with an error status into an error; `body` is bounded and may be cut."""
+        return ProviderError("PROVIDER", f"The provider answered with status {status}.", status=status)
+
+
+class ChunkStream:
+    """The answer to one call, while it is being written.
+
+    Read it with `async for chunk in stream`, or batch by batch with `read()`. It never raises for a fault of the
+    provider or of the way to it: the last chunk is `Finish`, with the error. Leave it early as you like: by `break`,
+    `aclose()`, `async with`, by cancelling the task, or by dropping it; the request is then aborted on the network.
+    """
+
+    error: UnspoolError | None
+    """What ended the answer, once `read` has given the last chunk; None when the answer is whole."""
+
+    def __init__(self, model: LanguageModel, request: Request, signal: Any = None) -> None:
+        """Made by `LanguageModel.stream`."""
+        self.error = None
+        self._over = True  # until all is there: __del__ also runs when this fails
+        self._model = model
+        self._request = request
+        self._listener = None if signal is None else SignalListener(signal, self)
+        self._assembler = BlockAssembler()
+        self._machine: ResponseMachine | None = None
+        self._response: Response | None = None
+        self._secret: str | None = None
+        self._rest: deque[Chunk] = deque()
+        self._aborted = False
+        self._left = False
+        self._reader: asyncio.Task[Any] | None = None
+        self._interrupts = 0
+        self._over = False
+
+    @property
+    def message(self) -> Message:
+        """The message as far as it has been read: partial while the answer is being written, whole after its end."""
+        return self._assembler.message()
+
+    async def read(self) -> list[Chunk] | None:
+        """Wait for the next chunks.
+
+        Returns:
+            The chunks of one slice of the network, in order and never empty; None after the last one, and after
+            `aclose`. The last chunk of all is `Finish`; the response is closed before it is given.
+        Raises:
+            ConfigError: INVALID_OPTIONS when another task is already waiting.
+        Cancellation:
+            Aborts the request; the stream is over and `message` holds what had come.
+        """
+        if self._reader is not None:
+            raise ConfigError("INVALID_OPTIONS", "Another task is already reading this stream.")
+        if self._rest:
+            rest = list(self._rest)
+            self._rest.clear()
+            return rest
+        if self._over:
+            return None
+        reader = asyncio.current_task()
+        assert reader is not None
+        cancelled_before = reader.cancelling()
+        self._reader = reader
+        try:
+            chunks = await self._advance()
+        except asyncio.CancelledError:
+            if self._take_back(reader, cancelled_before):
+                chunks = [] if self._left else await self._end(CallCancelledError())
+            else:
+                if not self._over:
+                    self._leave()
+                with contextlib.suppress(asyncio.CancelledError):  # a second one; the request is aborted already
+                    await self._release()
+                raise
+        except BaseException:  # the coroutine was closed, or the interpreter is leaving
+            self._drop()
+            raise
+        finally:
+            self._reader = None
+            self._take_back(reader, cancelled_before)
+        return chunks or None
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> Chunk:
+        if not self._rest:
+            batch = await self.read()
+            if batch is None:
+                raise StopAsyncIteration
+            self._rest.extend(batch)
+        return self._rest.popleft()
+
+    def abort(self) -> None:
+        """Stop the call at once: the request is cancelled on the network within this call.
+
+        Whoever reads on gets `Finish("aborted")` with CallCancelledError ABORTED as the last chunk. Idempotent; does
+        nothing once the answer is over. This is also what a signal does.
+        """
+        if self._over or self._aborted:
+            return
+        self._aborted = True
+        self._interrupt()
+
+    async def aclose(self) -> None:
+        """Leave the stream: abort the request, wait until all is released. Nothing more is given. Idempotent."""
+        self._rest.clear()
+        if self._over:
+            return
+        self._left = True
+        self._interrupt()
+        self._leave()
+        await self._release()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_exc: object) -> None:
+        await self.aclose()
+
+    def __del__(self) -> None:
+        if not self._over:
+            self._drop()
+
+    def __repr__(self) -> str:
+        state = "over" if self._over else "open" if self._response is not None else "not sent"
+        return f"ChunkStream({self._model!r}, {state})"
+
+    async def _advance(self) -> list[Chunk]:
+        """Give the next batch; the fault of anyone else's code becomes the terminal chunk."""
+        blame: type[UnspoolError] = NetworkError
+        try:
+            if self._aborted or (self._listener is not None and self._listener.is_set()):
+                raise CallCancelledError
+            if self._response is None or self._machine is None:
+                if self._listener is not None:
+                    self._listener.start()
+                self._response, self._secret = await self._model._start(self._request)  # pyright: ignore[reportPrivateUsage]
+                if not 200 <= self._response.status < 300:
+                    raise await self._refusal(self._response)
+                blame = WireError
+                self._machine = ResponseMachine(
+                    self._model._decoder(self._request),  # pyright: ignore[reportPrivateUsage]
+                    content_type=self._response.headers.get("content-type"),
+                )
+            while True:
+                blame = NetworkError
+                data = await self._response.read()
+                blame = WireError
+                chunks = self._machine.finish() if data is None else self._machine.feed(data)
+                if self._machine.done:
+                    return await self._finish(chunks)
+                if chunks:
+                    self._record(chunks)
+                    return chunks
+        except Exception as error:
+            return await self._end(typed(error, blame))
+
+    async def _refusal(self, response: Response) -> UnspoolError:
+        body = bytearray()
+        with contextlib.suppress(TransportError, TimeoutError):  # what has come of it is enough
+            async with time_limit(ERROR_BODY_TIMEOUT_S):
+                while len(body) < MAX_ERROR_BODY_BYTES and isinstance(data := await response.read(), bytes):
+                    body += data
+        said = bytes(body[:MAX_ERROR_BODY_BYTES])
+        try:
+            return self._model._failure(response.status, response.headers, said)  # pyright: ignore[reportPrivateUsage]
+        except Exception as error:  # the status stands, whatever became of the words
+            return ProviderError(
+                "PROVIDER",
+                f"The provider answered with status {response.status}, and its words could not be read ({error}).",
+                retryable=response.status >= 500,
+                status=response.status,
+            )
+
+    async def _end(self, error: UnspoolError) -> list[Chunk]:
+        return [] if self._over else await self._finish(self._fail(error))
+
+    async def _finish(self, chunks: list[Chunk]) -> list[Chunk]:
+        """Close the response, and only then give the terminal chunk."""
+        self._over = True
+        self._record(chunks)
+        await self._release()
+        return chunks
+
+    def _fail(self, error: UnspoolError) -> list[Chunk]:
+        error.__traceback__ = None  # its frames hold this stream, which holds the error
+        if self._machine is not None:
+            with contextlib.suppress(Exception):  # a broken decoder has had its say
+                return self._machine.fail(error)
+        return [Finish("aborted" if isinstance(error, CallCancelledError) else "error", error=error)]
+
+    def _record(self, chunks: list[Chunk]) -> None:
+        for chunk in chunks:
+            self._assembler.feed(chunk)
+        last = chunks[-1]
+        if isinstance(last, Finish) and last.error is not None:
+            if self._secret is not None:
+                blank_out(last.error, self._secret)
+            self.error = last.error
+
+    def _interrupt(self) -> None:
+        """Abort the response and wake the reader.
+
+        Waking by cancelling the reader's task, as `asyncio.timeout` does, works at every wait (a key being fetched, a
+        connection, a slice) and needs no task of our own.
+        """
+        if self._over:
+            return
+        self._abort_response()
+        if self._reader is None:
+            return
+        try:
+            inside = asyncio.current_task() is self._reader
+        except RuntimeError:  # no loop is running here
+            inside = False
+        if inside:  # from a callback of our own wait; a task cannot wake itself
+            self._reader.get_loop().call_soon(self._interrupt)
+        else:
+            self._interrupts += 1
+            self._reader.cancel()
+
+    def _take_back(self, reader: asyncio.Task[Any], cancelled_before: int) -> bool:
+        """Undo the cancellations that were ours; give whether there were any and no one else's is left."""
+        ours, self._interrupts = self._interrupts, 0
+        for _ in range(ours):
+            reader.uncancel()
+        return ours > 0 and reader.cancelling() <= cancelled_before
+
+    def _leave(self) -> None:
+        self._drop()
+        self._record(self._fail(CallCancelledError()))
+        self.error = None
+
+    def _drop(self) -> None:
+        self._over = True
+        if self._listener is not None:
+            self._listener.stop()
+        self._abort_response()
+
+    def _abort_response(self) -> None:
+        if self._response is not None:
+            with contextlib.suppress(Exception):  # someone else's model; leaving goes on
+                self._response.abort()
+
+    async def _release(self) -> None:
+        if self._response is not None:
+            with contextlib.suppress(Exception):  # the answer stands, however badly the connection closes
+                await self._response.close()
+        if self._listener is not None:
+            await self._listener.close()
+
+
+def typed(error: Exception, blame: type[UnspoolError] = NetworkError) -> UnspoolError:
+    """Give a foreign exception a code: it came out of a transport (NETWORK) or a decoder (PROTOCOL)."""
+    if isinstance(error, UnspoolError):
+        return error
+    words = f"{type(error).__name__}: {error}"[:300]
+    ours: UnspoolError
+    if blame is NetworkError:
+        ours = NetworkError(f"The request could not be sent or its answer not received ({words}).", retryable=False)
+    else:
+        ours = WireError("PROTOCOL", f"The answer could not be decoded ({words}).")
+    ours.__cause__ = error
+    return ours
+
+
+def blank_out(error: UnspoolError, secret: str) -> None:
+    """Take a credential out of all that an error would show, its cause included."""
+    error.message = redact(error.message, secret)
+    error.args = (error.message,)
+    if isinstance(error, ProviderError) and error.raw is not None:
+        error.raw = _without(error.raw, secret)
+    if error.__cause__ is not None and secret in "".join(traceback.format_exception(error.__cause__)):
+        error.__cause__ = None
+    error.__context__ = None
+
+
+def _without(value: Any, secret: str) -> Any:
+    if isinstance(value, str):
+        return redact(value, secret)
+    if isinstance(value, Mapping):
+        return {redact(name, secret): _without(item, secret) for name, item in cast("Mapping[str, Any]", value).items()}
+    if isinstance(value, list):
+        return [_without(item, secret) for item in cast("Sequence[Any]", value)]
+    return value

@@ -1,0 +1,139 @@
+"""What a call of a model may be told, checked before anything is sent.
+
+In: a prompt and keyword options. Out: a neutral `Request`, or ConfigError INVALID_OPTIONS that names the option.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypedDict, cast
+
+from unspool.contracts import OutputSchema, Request
+from unspool.errors import ConfigError
+from unspool.messages import Message, SystemMessage, UserMessage
+
+Prompt = str | Message | Sequence[Message]
+
+
+class CallOptions(TypedDict, total=False):
+    """Options of one call; given to a model's constructor they are its defaults. None means "not set"."""
+
+    system: str | None
+    """Instructions put before the conversation."""
+    temperature: float | None
+    """From 0 (the most likely words) upwards; the provider's default when not set."""
+    max_output_tokens: int | None
+    """At least 1. Where the limit is reached the answer ends with the finish reason "length"."""
+    stop: str | Sequence[str]
+    """Texts before which the answer ends."""
+    seed: int | None
+    """Asks the provider for a repeatable answer."""
+    tools: Sequence[Mapping[str, Any]]
+    """Each `{"name", "description", "parameters"}`, parameters being a JSON Schema."""
+    output_schema: OutputSchema | None
+    """What the provider holds the answer to (native structured output)."""
+    extra: Mapping[str, Any] | None
+    """Further members of the provider's request body; they win over ours, a call's win over the model's."""
+
+
+def build_request(model: str, prompt: Prompt, defaults: CallOptions, options: CallOptions) -> Request:
+    """Join a prompt, a model's defaults and a call's options to a request.
+
+    Args:
+        model: the provider's name of the model.
+        prompt: text of the user, one message, or a conversation.
+        defaults: options that hold where the call says nothing; checked already.
+        options: options of this call; None leaves the default.
+    Raises:
+        ConfigError: INVALID_OPTIONS, naming the option at fault.
+    """
+    check_options(options)
+    merged: dict[str, Any] = dict(defaults)
+    merged.update((name, value) for name, value in options.items() if value is not None)
+    merged["extra"] = {**(defaults.get("extra") or {}), **(options.get("extra") or {})}
+    messages = _messages(prompt)
+    system = merged.pop("system", None)
+    if system:
+        messages.insert(0, SystemMessage(system))
+    stop = merged.pop("stop", None) or ()
+    tools = merged.pop("tools", None) or ()
+    return Request(model, messages, stop=(stop,) if isinstance(stop, str) else stop, tools=tools, **merged)
+
+
+def check_options(options: CallOptions) -> None:
+    """Refuse options that no provider could make sense of.
+
+    Raises:
+        ConfigError: INVALID_OPTIONS, naming the option at fault.
+    """
+    for name, value in options.items():
+        check = _CHECKS.get(name)
+        if check is None:
+            raise ConfigError(
+                "INVALID_OPTIONS", f"There is no option {name!r}; there are {', '.join(sorted(_CHECKS))}."
+            )
+        is_good, wanted = check
+        if value is not None and not is_good(value):
+            raise ConfigError("INVALID_OPTIONS", f"The option {name} must be {wanted}.")
+
+
+def _messages(prompt: object) -> list[Message]:
+    if isinstance(prompt, str):
+        return [UserMessage(prompt)]
+    if isinstance(prompt, Message):
+        return [prompt]
+    if isinstance(prompt, Sequence):
+        given = list(cast(Sequence[object], prompt))
+        messages = [message for message in given if isinstance(message, Message)]
+        if messages and len(messages) == len(given):
+            return messages
+    raise ConfigError("INVALID_OPTIONS", "A prompt must be a text, a Message, or a sequence of at least one Message.")
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
+
+
+def _is_integer(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 1
+
+
+def _is_temperature(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < float("inf")
+
+
+def _is_texts(value: object) -> bool:
+    return isinstance(value, Sequence) and all(isinstance(text, str) for text in cast(Sequence[object], value))
+
+
+def _is_tools(value: object) -> bool:
+    return isinstance(value, Sequence) and all(map(_is_tool, cast(Sequence[object], value)))
+
+
+def _is_tool(value: object) -> bool:
+    name = cast(Mapping[str, object], value).get("name") if isinstance(value, Mapping) else None
+    return isinstance(name, str) and bool(name)
+
+
+def _is_schema(value: object) -> bool:
+    return isinstance(value, OutputSchema)
+
+
+def _is_mapping(value: object) -> bool:
+    return isinstance(value, Mapping)
+
+
+_CHECKS: dict[str, tuple[Callable[[object], bool], str]] = {
+    "system": (_is_text, "a text"),
+    "temperature": (_is_temperature, "a number, 0 or more"),
+    "max_output_tokens": (_is_count, "a whole number, 1 or more"),
+    "stop": (_is_texts, "a text or a sequence of texts"),
+    "seed": (_is_integer, "a whole number"),
+    "tools": (_is_tools, "a sequence of mappings with a name"),
+    "output_schema": (_is_schema, "an OutputSchema"),
+    "extra": (_is_mapping, "a mapping"),
+}

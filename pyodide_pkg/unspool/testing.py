@@ -1,0 +1,232 @@
+"""Public test doubles: a transport that plays a script, a model with a fixed answer, a clock that stands still.
+
+They need no network, no event loop of their own and no test framework, and work in every realm.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from typing import Unpack
+
+from unspool.contracts import HttpRequest, Request, Response
+from unspool.errors import CallCancelledError, ConfigError
+from unspool.llms import FunctionModel
+from unspool.options import CallOptions
+
+__all__ = ["FakeClock", "HttpResponse", "ScriptedResponse", "ScriptedTransport", "StaticResponse"]
+
+Slice = bytes | Exception | asyncio.Event
+"""Of a scripted body: bytes that arrive, an error that breaks the connection, an event to wait for."""
+
+
+class HttpResponse:
+    """A scripted answer to one request."""
+
+    def __init__(
+        self,
+        status: int = 200,
+        headers: Mapping[str, str] | None = None,
+        body: bytes | Sequence[Slice] = b"",
+        *,
+        after: asyncio.Event | None = None,
+    ) -> None:
+        """
+        Args:
+            status: HTTP status.
+            headers: names in any case. Default: `content-type: text/event-stream`.
+            body: bytes, or slices: bytes, an exception to raise, or an `asyncio.Event` to wait for.
+            after: the headers come when this event is set; one that is never set is a server that never answers.
+        """
+        self.status = status
+        given = {"content-type": "text/event-stream"} if headers is None else headers
+        self.headers = {name.lower(): value for name, value in given.items()}
+        self.body: list[Slice] = [body] if isinstance(body, bytes) else list(body)
+        self.after = after
+
+
+Reply = bytes | list[bytes] | HttpResponse | Exception
+"""An answer: the body of an event stream, its slices, a whole response, or an error instead of a response."""
+
+
+class ScriptedTransport:
+    """A transport that answers requests out of a script."""
+
+    requests: list[HttpRequest]
+    """Every request, in order."""
+    responses: list[ScriptedResponse]
+    """Every response that was opened, in order."""
+    aborted: int
+    """How many requests were cancelled before their headers came."""
+
+    def __init__(
+        self, replies: Sequence[Reply] = (), on_request: Callable[[HttpRequest], Reply | None] | None = None
+    ) -> None:
+        """
+        Args:
+            replies: one answer for each request, in order.
+            on_request: called with each request; what it gives, unless None, is the answer instead.
+        """
+        self.requests = []
+        self.responses = []
+        self.aborted = 0
+        self._replies = list(replies)
+        self._on_request = on_request
+
+    async def open(self, request: HttpRequest) -> Response:
+        """Answer a request.
+
+        Raises:
+            ConfigError: INVALID_OPTIONS when the script has no answer left.
+            Exception: that of the script.
+        """
+        self.requests.append(request)
+        reply = self._on_request(request) if self._on_request is not None else None
+        if reply is None:
+            if not self._replies:
+                raise ConfigError("INVALID_OPTIONS", f"The script has no answer to request {len(self.requests)}.")
+            reply = self._replies.pop(0)
+        if isinstance(reply, Exception):
+            raise reply
+        if not isinstance(reply, HttpResponse):
+            reply = HttpResponse(body=reply)
+        try:
+            if reply.after is None:
+                await asyncio.sleep(0)
+            else:
+                await reply.after.wait()
+        except BaseException:
+            self.aborted += 1
+            raise
+        response = ScriptedResponse(reply)
+        self.responses.append(response)
+        return response
+
+
+class ScriptedResponse:
+    """A response out of a script, and what became of it."""
+
+    status: int
+    headers: Mapping[str, str]
+    reads: int
+    """How many slices were asked for."""
+    aborted: bool
+    """Whether it was stopped before its body was over."""
+    closed: bool
+    """Whether `close` was called."""
+
+    def __init__(self, reply: HttpResponse) -> None:
+        """Made by `ScriptedTransport`."""
+        self.status = reply.status
+        self.headers = reply.headers
+        self.reads = 0
+        self.aborted = False
+        self.closed = False
+        self._body = list(reply.body)
+        self._over = False
+        self._stopped = asyncio.Event()
+
+    async def read(self) -> bytes | None:
+        """Give the next slice of the script; see `contracts.Response`."""
+        self.reads += 1
+        while True:
+            await asyncio.sleep(0)
+            if self.aborted:
+                raise CallCancelledError("The response was aborted.")
+            if not self._body:
+                self._over = True
+                return None
+            piece = self._body.pop(0)
+            if isinstance(piece, bytes):
+                return piece
+            if isinstance(piece, Exception):
+                raise piece
+            await self._wait(piece)
+
+    def abort(self) -> None:
+        """Stop at once; see `contracts.Response`."""
+        if not self._over:
+            self.aborted = True
+            self._stopped.set()
+
+    async def close(self) -> None:
+        """Stop; see `contracts.Response`."""
+        self.abort()
+        self.closed = True
+
+    async def _wait(self, event: asyncio.Event) -> None:
+        waits = [asyncio.ensure_future(event.wait()), asyncio.ensure_future(self._stopped.wait())]
+        try:
+            await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for wait in waits:
+                wait.cancel()
+            await asyncio.gather(*waits, return_exceptions=True)
+
+
+class StaticResponse(FunctionModel):
+    """A model that always gives the same answer."""
+
+    requests: list[Request]
+    """Every request, in order."""
+
+    def __init__(self, text: str, chunk_chars: int | None = None, **defaults: Unpack[CallOptions]) -> None:
+        """
+        Args:
+            text: the answer.
+            chunk_chars: length of the pieces in which it comes, 1 or more; default: in one.
+            defaults: see `CallOptions`.
+        Raises:
+            ConfigError: INVALID_OPTIONS.
+        """
+        if chunk_chars is not None and chunk_chars < 1:
+            raise ConfigError("INVALID_OPTIONS", "chunk_chars must be 1 or more.")
+        super().__init__(self._answer, model="static", **defaults)
+        self.requests = []
+        size = chunk_chars or len(text) or 1
+        self._pieces = [text[at : at + size] for at in range(0, len(text), size)]
+
+    def _answer(self, request: Request) -> list[str]:
+        self.requests.append(request)
+        return self._pieces
+
+
+class FakeClock:
+    """A clock that moves only when it is told to."""
+
+    sleeps: list[float]
+    """Every wait that was asked for, in order, in seconds."""
+
+    def __init__(self, start_s: float = 0.0) -> None:
+        """Start at `start_s` seconds."""
+        self.sleeps = []
+        self._now = start_s
+        self._sleepers: list[tuple[float, asyncio.Future[None]]] = []
+
+    def now(self) -> float:
+        """Seconds since nothing in particular."""
+        return self._now
+
+    async def sleep(self, seconds: float) -> None:
+        """Wait until the clock has been moved on by this much."""
+        self.sleeps.append(seconds)
+        if seconds <= 0:
+            await asyncio.sleep(0)
+            return
+        wake: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        sleeper = (self._now + seconds, wake)
+        self._sleepers.append(sleeper)
+        try:
+            await wake
+        finally:
+            if sleeper in self._sleepers:
+                self._sleepers.remove(sleeper)
+
+    def advance(self, seconds: float) -> None:
+        """Move the clock on, and wake those whose time has come, the earliest first."""
+        self._now += seconds
+        due = sorted((s for s in self._sleepers if s[0] <= self._now), key=lambda s: s[0])
+        self._sleepers = [s for s in self._sleepers if s[0] > self._now]
+        for _, wake in due:
+            if not wake.done():
+                wake.set_result(None)

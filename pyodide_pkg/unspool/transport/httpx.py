@@ -1,0 +1,253 @@
+"""Requests on CPython, through httpx2 (the extra `unspool[httpx]`).
+
+In: HttpRequest. Out: a Response of body slices as they arrive. Only the headers of the request are sent, with what
+HTTP itself needs. Each request has a client and a connection of its own, unless a client is given: streams that end
+early cannot give their connection back anyway, and nothing stays bound to an event loop that is over.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import functools
+import socket
+from collections.abc import AsyncGenerator, Mapping
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from unspool.contracts import HttpRequest, Response
+from unspool.errors import (
+    CallCancelledError,
+    ConfigError,
+    NetworkError,
+    RequestTimeoutError,
+    UnspoolError,
+    redact,
+)
+from unspool.transport import DEFAULT_IDLE_TIMEOUT_S, DEFAULT_TIMEOUT_S
+from unspool.transport.time_limit import time_limit
+
+if TYPE_CHECKING:
+    import ssl
+
+    import httpx2
+
+CONNECT_TIMEOUT_S = 30.0
+"""A connection that is not there by then will not come: an address that swallows packets."""
+
+_open_responses: set[HttpxResponse] = set()
+"""Keeps connections from being garbage: collected together with a stream in a cycle, their sockets would be finalized
+in any order, and warn. A stream that is dropped aborts its response, which takes it out again."""
+
+
+class HttpxTransport:
+    """Sends requests with httpx2. Usable from several event loops, one after the other or at once."""
+
+    def __init__(
+        self,
+        client: httpx2.AsyncClient | None = None,
+        *,
+        timeout_s: float | None = DEFAULT_TIMEOUT_S,
+        idle_timeout_s: float | None = DEFAULT_IDLE_TIMEOUT_S,
+    ) -> None:
+        """Make a transport; nothing is opened.
+
+        Args:
+            client: a client to send with, its headers, proxies and pool included. It belongs to the caller, who closes
+                it, and to one event loop. Default: one of our own for each request, which takes proxies from the
+                environment.
+            timeout_s: seconds until the headers must be there (default 300); None waits without a limit.
+            idle_timeout_s: seconds that the next slice of the body may take (default 300); None: no limit.
+        Raises:
+            ConfigError: UNSUPPORTED when httpx2 is not installed.
+        """
+        try:
+            import_module("httpx2")
+        except ImportError:
+            raise ConfigError(
+                "UNSUPPORTED", "HTTP outside of a browser needs httpx2: pip install 'unspool[httpx]'."
+            ) from None
+        self._client = client
+        self._timeout_s = timeout_s
+        self._idle_timeout_s = idle_timeout_s
+
+    async def open(self, request: HttpRequest) -> Response:
+        """Send the request and wait for the headers; any status but a redirect gives a response.
+
+        Raises:
+            NetworkError: NETWORK when there is no response, or a redirect.
+            RequestTimeoutError: TIMEOUT when the headers did not come within `timeout_s`.
+            ConfigError: INVALID_OPTIONS when the URL is not one.
+        Cancellation:
+            Closes the connection.
+        """
+        import httpx2
+
+        client = self._client or _make_client()
+        failure: UnspoolError | None = None
+        response: httpx2.Response | None = None
+        try:
+            async with time_limit(self._timeout_s):
+                sent = client.build_request(
+                    request.method,
+                    request.url,
+                    headers=request.headers,
+                    content=request.body,
+                    timeout=httpx2.Timeout(None, connect=CONNECT_TIMEOUT_S),
+                )
+                response = await client.send(sent, stream=True, follow_redirects=False)
+        except TimeoutError:
+            failure = RequestTimeoutError(f"No response within {self._timeout_s:g} seconds.")
+        except Exception as error:
+            failure = _failure(error, request)
+        finally:
+            if response is None and client is not self._client:
+                await client.aclose()
+        if failure is not None:
+            raise failure  # outside of the handler: the foreign error may show a header, and must not be its context
+        assert response is not None
+        opened = HttpxResponse(response, None if client is self._client else client, self._idle_timeout_s)
+        if 300 <= response.status_code < 400:
+            await opened.close()
+            raise NetworkError(
+                "The address answered with a redirect, which is not followed: it would carry the key to another "
+                "address. Give the final address.",
+                retryable=False,
+            )
+        return opened
+
+
+def _make_client() -> httpx2.AsyncClient:
+    import httpx2
+
+    client = httpx2.AsyncClient(verify=_ssl_context())
+    client.headers.clear()
+    return client
+
+
+@functools.cache
+def _ssl_context() -> ssl.SSLContext:
+    import httpx2
+
+    return httpx2.create_ssl_context()  # reads the certificates: tens of milliseconds
+
+
+class HttpxResponse:
+    """A response that is being received by httpx2."""
+
+    status: int
+    headers: Mapping[str, str]
+
+    def __init__(
+        self, response: httpx2.Response, client: httpx2.AsyncClient | None, idle_timeout_s: float | None
+    ) -> None:
+        """Take over an open response, and the client when it belongs to this response alone."""
+        self.status = response.status_code
+        self.headers = {name.lower(): value for name, value in response.headers.items()}
+        self._response = response
+        self._client = client
+        self._idle_timeout_s = idle_timeout_s
+        self._slices: AsyncGenerator[bytes] = response.aiter_bytes()
+        self._loop = asyncio.get_running_loop()
+        for dead in [other for other in _open_responses if other._loop.is_closed()]:
+            _open_responses.discard(dead)
+        _open_responses.add(self)
+        self._aborted = False
+        self._closing: asyncio.Task[None] | None = None
+        self._reading = False
+
+    async def read(self) -> bytes | None:
+        """Wait for the next slice of the body; None at its end.
+
+        Raises:
+            NetworkError: NETWORK when the connection broke.
+            RequestTimeoutError: TIMEOUT when nothing came within `idle_timeout_s`.
+            CallCancelledError: ABORTED after `abort` or `close`.
+        Cancellation:
+            Closes the connection.
+        """
+        failure: UnspoolError | None = None
+        data: bytes | None = None
+        if not self._aborted:
+            self._reading = True
+            try:
+                async with time_limit(self._idle_timeout_s):
+                    data = await anext(self._slices, None)
+            except TimeoutError:
+                failure = RequestTimeoutError(f"Nothing was received for {self._idle_timeout_s:g} seconds.")
+            except Exception as error:
+                failure = _failure(error, None)
+            finally:
+                self._reading = False
+        if self._aborted:  # while waiting: the read then ends in an error or as if the body were over
+            failure = CallCancelledError("The response was aborted.")
+        if failure is not None:
+            self.abort()
+            raise failure
+        return data
+
+    def abort(self) -> None:
+        """Stop receiving at once: the connection is shut down here, and released on its loop. Idempotent."""
+        if self._aborted:
+            return
+        self._aborted = True
+        self._shut_down()
+        try:
+            here = asyncio.get_running_loop() is self._loop
+        except RuntimeError:
+            here = False
+        if here:
+            self._start_release()
+        else:  # dropped in another thread, or between two runs of the loop, or after its end
+            with contextlib.suppress(RuntimeError):
+                self._loop.call_soon_threadsafe(self._start_release)
+
+    async def close(self) -> None:
+        """Stop receiving and wait until the connection is released. Idempotent."""
+        self._aborted = True
+        await asyncio.shield(self._start_release())
+
+    def _shut_down(self) -> None:
+        # Reaches the network without a turn of the loop, and even when there is none: from __del__ after asyncio.run.
+        # Not when the connection is no longer ours alone: after the end of the body it is back in the pool of the
+        # caller's client, and in HTTP/2 it carries other requests; there the release does it.
+        if self._response.is_closed or self._response.http_version == "HTTP/2":
+            return
+        stream = self._response.extensions.get("network_stream")
+        connection = stream.get_extra_info("socket") if stream is not None else None
+        if connection is not None:
+            with contextlib.suppress(OSError):  # gone already
+                connection.shutdown(socket.SHUT_RDWR)
+
+    def _start_release(self) -> asyncio.Task[None]:
+        if self._closing is None:
+            # Eager: the connection is closed within this call, so that a loop about to end cannot cancel it first.
+            self._closing = asyncio.Task(self._release(), loop=self._loop, eager_start=True)
+        return self._closing
+
+    async def _release(self) -> None:
+        try:
+            with contextlib.suppress(Exception):  # what cannot be closed is broken already, and nobody waits for news
+                if not self._reading:
+                    await self._slices.aclose()
+                await self._response.aclose()
+            if self._client is not None:
+                with contextlib.suppress(Exception):
+                    await self._client.aclose()
+        finally:
+            _open_responses.discard(self)
+
+
+def _failure(error: Exception, request: HttpRequest | None) -> UnspoolError:
+    """Turn a foreign error into ours; the most specific row wins."""
+    import httpx2
+
+    if isinstance(error, httpx2.InvalidURL | httpx2.UnsupportedProtocol):
+        return ConfigError("INVALID_OPTIONS", "The address is not a valid http(s) URL.")
+    if isinstance(error, httpx2.LocalProtocolError):
+        return ConfigError("INVALID_OPTIONS", "The request is not valid HTTP.")  # its text shows header values
+    if isinstance(error, httpx2.TimeoutException):
+        return RequestTimeoutError(f"No connection within {CONNECT_TIMEOUT_S:g} seconds.")
+    text = redact(f"{type(error).__name__}: {error}", *(request.secrets() if request else ()))[:300]
+    what = "No response" if request is not None else "The connection broke while the answer was being received"
+    return NetworkError(f"{what} ({text}).", retryable=isinstance(error, httpx2.HTTPError | OSError))

@@ -1,0 +1,67 @@
+"""The seams: what a request refuses and hides, and what counts as a signal."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from unspool.contracts import HttpRequest, OutputSchema, Request, Signal
+from unspool.errors import ConfigError
+from unspool.messages import UserMessage
+
+KEY = "unspool-marker-0123456789"
+
+
+def test_repr_shows_no_secret() -> None:
+    request = HttpRequest("POST", f"https://u:{KEY}@h/v1?key={KEY}", {"Authorization": f"Bearer {KEY}"}, KEY.encode())
+    assert KEY not in repr(request)
+    assert "Authorization" in repr(request)
+
+
+def test_secrets_are_the_header_values_and_the_tokens_in_them() -> None:
+    request = HttpRequest(
+        "POST", "https://h", {"Authorization": f"Bearer {KEY}", "Content-Type": "application/json"}, b""
+    )
+    assert set(request.secrets()) == {KEY, f"Bearer {KEY}"}
+
+
+@pytest.mark.parametrize("value", ["a\nb", "a\r\nx: y", "a\x00", " secret", "secret ", "ключ", "a\u2028", "é"])
+def test_header_that_cannot_be_sent_is_refused_without_showing_it(value: str) -> None:
+    """The clients refuse it too, but quote the value, which is often a key."""
+    with pytest.raises(ConfigError) as caught:
+        HttpRequest("POST", "https://h", {"Authorization": value}, b"")
+    assert caught.value.code == "INVALID_OPTIONS"
+    assert "Authorization" in caught.value.message
+    assert value not in caught.value.message
+
+
+@pytest.mark.parametrize("name", ["", "a b", "a:b", "ä", "a\n"])
+def test_header_name_that_cannot_be_sent_is_refused(name: str) -> None:
+    with pytest.raises(ConfigError, match="INVALID_OPTIONS"):
+        HttpRequest("POST", "https://h", {name: "x"}, b"")
+
+
+@pytest.mark.parametrize("value", ["", "a", "a b\tc", "Bearer abc==", "x" * 10_000])
+def test_ordinary_headers_pass(value: str) -> None:
+    assert HttpRequest("POST", "https://h", {"X-Y": value}, b"").headers == {"X-Y": value}
+
+
+def test_request_keeps_its_own_copies() -> None:
+    extra = {"a": 1}
+    messages = [UserMessage("Hi")]
+    request = Request("m", messages, extra=extra, stop=["x"])
+    extra["b"] = 2
+    messages.clear()
+    assert request.extra == {"a": 1}
+    assert len(request.messages) == 1
+    assert request.stop == ("x",)
+
+
+def test_output_schema_is_strict_by_default() -> None:
+    assert OutputSchema("n", {}).strict is True
+
+
+def test_an_event_is_a_signal() -> None:
+    assert isinstance(asyncio.Event(), Signal)
+    assert not isinstance(object(), Signal)

@@ -1,0 +1,129 @@
+"""The error tree: codes, wire form, redaction."""
+
+from __future__ import annotations
+
+import pytest
+
+from unspool import errors
+from unspool.errors import (
+    CallCancelledError,
+    NetworkError,
+    OutputValidationError,
+    ProviderError,
+    RequestTimeoutError,
+    StreamError,
+    StreamTruncatedError,
+    TransportError,
+    UnspoolError,
+    WireError,
+    redact,
+)
+from unspool.messages import AssistantMessage
+
+
+def test_every_error_is_an_unspool_error() -> None:
+    classes = [value for value in vars(errors).values() if isinstance(value, type) and issubclass(value, Exception)]
+    assert len(classes) > 10
+    assert all(issubclass(cls, UnspoolError) for cls in classes)
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "retryable"),
+    [
+        (NetworkError("x"), "NETWORK", True),
+        (NetworkError("x", retryable=False), "NETWORK", False),
+        (RequestTimeoutError("x"), "TIMEOUT", True),
+        (StreamTruncatedError("x"), "STREAM_TRUNCATED", True),
+        (CallCancelledError(), "ABORTED", False),
+    ],
+)
+def test_leaves_have_their_code(error: UnspoolError, code: str, retryable: bool) -> None:
+    assert error.code == code
+    assert error.retryable is retryable
+    assert str(error).startswith(f"{code}: ")
+
+
+def test_failures_of_the_way_are_told_apart_and_together() -> None:
+    """F11: network failure, timeout and abort are three types; the first two share a branch."""
+    assert issubclass(NetworkError, TransportError)
+    assert issubclass(RequestTimeoutError, TransportError)
+    assert not issubclass(CallCancelledError, TransportError)
+    assert not issubclass(NetworkError, RequestTimeoutError)
+
+
+def test_cancellation_of_a_task_is_not_ours() -> None:
+    import asyncio
+
+    assert not issubclass(CallCancelledError, asyncio.CancelledError)
+
+
+def test_wire_form_leaves_out_what_is_not_known() -> None:
+    assert NetworkError("x").to_wire() == {"code": "NETWORK", "message": "x", "retryable": True}
+    error = ProviderError(
+        "RATE_LIMIT",
+        "slow down",
+        retryable=True,
+        retry_after_s=7.0,
+        status=429,
+        request_id="r",
+        partial=AssistantMessage("Hi"),
+        raw={"secret": object()},
+    )
+    assert error.to_wire() == {
+        "code": "RATE_LIMIT",
+        "message": "slow down",
+        "retryable": True,
+        "retryAfterS": 7.0,
+        "status": 429,
+        "requestId": "r",
+        "partial": {"role": "assistant", "parts": [{"type": "text", "text": "Hi"}]},
+    }
+
+
+def test_wire_form_of_scanner_and_validation_errors() -> None:
+    scanner = StreamError("UNEXPECTED_TOKEN", "x", byte_offset=0, operation="push")
+    assert scanner.to_wire()["byteOffset"] == 0
+    assert scanner.to_wire()["operation"] == "push"
+    validation = OutputValidationError("OUTPUT_INVALID", "x", text="{", partial_value={})
+    assert validation.to_wire()["text"] == "{"
+    assert validation.to_wire()["partialValue"] == {}
+
+
+def test_status_zero_is_not_absent() -> None:
+    assert WireError("PROTOCOL", "x", status=0).to_wire()["status"] == 0
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Incorrect API key provided: sk-proj-abcDEF123456.",
+        "sk-ant-REDACTED",
+        "key AIzaSyA0123456789abcdefghijk is wrong",
+        "Authorization: Bearer abcdef0123456789",
+        "https://h/v1?key=abcdef&alt=sse",
+        "https://h/v1?alt=sse&api_key=abcdef",
+        "https://user:abcdef@h/v1",
+        "hf_abcdefghij and gsk_abcdefghijkl",
+    ],
+)
+def test_messages_have_credentials_blanked_out(text: str) -> None:
+    message = NetworkError(text).message
+    assert "abcdef" not in message.lower()
+    assert "0123456789" not in message
+    assert errors.REDACTED in message
+
+
+def test_redact_takes_exact_values_but_no_short_ones() -> None:
+    assert redact("the key is hunter22", "hunter22") == f"the key is {errors.REDACTED}"
+    assert redact("abc", "a", "") == "abc"
+
+
+@pytest.mark.parametrize("text", ["", "no secret here", "https://h/v1/chat/completions", "max_tokens=5 is too small"])
+def test_redact_leaves_ordinary_text(text: str) -> None:
+    assert redact(text) == text
+
+
+def test_redact_is_linear_in_long_text() -> None:
+    """A page of a proxy may be long; no pattern may go quadratic over it."""
+    for text in ("sk-" * 100_000, "key=" * 100_000, "://" * 100_000, "bearer " * 50_000, "a:" * 200_000):
+        redact(text)

@@ -1,0 +1,228 @@
+"""httpx on CPython: what the fault server cannot show (tests/conformance/test_http_faults.py has the rest)."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import logging
+import sys
+from collections.abc import AsyncIterator
+from typing import Any
+
+import httpx2
+import pytest
+from tests.tools.fault_server import FaultServer
+
+from unspool.contracts import HttpRequest
+from unspool.errors import CallCancelledError, ConfigError, NetworkError, RequestTimeoutError
+from unspool.llms import OpenAIChat
+from unspool.transport import httpx as module
+from unspool.transport.httpx import HttpxTransport
+
+pytestmark = pytest.mark.host
+
+KEY = "unspool-marker-0123456789"
+
+
+@pytest.fixture
+async def server() -> AsyncIterator[FaultServer]:
+    async with FaultServer() as server:
+        yield server
+    assert not module._open_responses
+
+
+def post(server: FaultServer, fault: str) -> tuple[HttpRequest, str]:
+    run = server.new_run()
+    headers = {"Authorization": f"Bearer {KEY}", "Content-Type": "application/json"}
+    return HttpRequest("POST", f"{server.url}/{fault}/{run}/chat/completions", headers, b"{}"), run
+
+
+async def test_only_what_http_needs_is_added(server: FaultServer) -> None:
+    """F9: no user agent, no telemetry; not even `accept`."""
+    request, run = post(server, "ok")
+    response = await HttpxTransport().open(request)
+    await response.close()
+    headers = server.runs[run].requests[0]["headers"]
+    assert set(headers) == {"authorization", "content-type", "host", "content-length"}
+    assert server.runs[run].requests[0]["body"] == "{}"
+
+
+async def test_a_client_of_the_caller_is_used_and_left_open(server: FaultServer) -> None:
+    async with httpx2.AsyncClient(headers={"X-Proxy": "yes"}) as client:
+        transport = HttpxTransport(client)
+        for _ in range(2):
+            request, run = post(server, "ok")
+            response = await transport.open(request)
+            while await response.read() is not None:
+                pass
+            await response.close()
+            assert server.runs[run].requests[0]["headers"]["x-proxy"] == "yes"
+        request, run = post(server, "stall")
+        response = await transport.open(request)
+        response.abort()
+        await response.close()
+        assert not client.is_closed
+        assert (await server.seen(run))["ended_by"] == ["client"]
+
+
+async def test_a_connection_that_is_back_in_the_pool_is_left_alone(server: FaultServer) -> None:
+    """After the end of the body the connection may serve another request already."""
+    async with httpx2.AsyncClient() as client:
+        for _ in range(3):
+            response = await HttpxTransport(client).open(HttpRequest("GET", f"{server.url}/new", {}, b""))
+            while await response.read() is not None:
+                pass
+            response.abort()
+            await response.close()
+    assert server.connections == 1
+
+
+async def test_a_client_that_is_closed_is_a_typed_failure(server: FaultServer) -> None:
+    client = httpx2.AsyncClient()
+    await client.aclose()
+    lm = OpenAIChat("m", base_url=server.url, transport=HttpxTransport(client))
+    with pytest.raises(NetworkError, match="closed"):
+        await lm.call("Hi")
+
+
+async def test_redirects_are_not_followed_even_by_a_client_that_would(server: FaultServer) -> None:
+    async with httpx2.AsyncClient(follow_redirects=True) as client:
+        request, _run = post(server, "redirect")
+        with pytest.raises(NetworkError, match="redirect") as caught:
+            await HttpxTransport(client).open(request)
+    assert not caught.value.retryable
+
+
+async def test_compressed_bodies_of_a_client_that_asks_for_them(server: FaultServer) -> None:
+    """Our own client asks for none, so that each event arrives when it is written."""
+    handler = httpx2.MockTransport(lambda request: httpx2.Response(200, content=b"plain", request=request))
+    async with httpx2.AsyncClient(transport=handler) as client:
+        response = await HttpxTransport(client).open(HttpRequest("GET", "http://h", {}, b""))
+        assert await response.read() == b"plain"
+        assert await response.read() is None
+        await response.close()
+
+
+async def test_reading_after_abort_and_aborting_twice(server: FaultServer) -> None:
+    request, run = post(server, "endless")
+    response = await HttpxTransport().open(request)
+    assert await response.read()
+    response.abort()
+    response.abort()
+    for _ in range(2):
+        with pytest.raises(CallCancelledError):
+            await response.read()
+    await response.close()
+    await response.close()
+    assert (await server.seen(run))["ended_by"] == ["client"]
+
+
+async def test_abort_wakes_a_reader_in_another_task(server: FaultServer) -> None:
+    request, run = post(server, "stall-at-once")
+    response = await HttpxTransport().open(request)
+    task = asyncio.ensure_future(response.read())
+    await asyncio.sleep(0.01)
+    response.abort()
+    with pytest.raises(CallCancelledError):
+        await task
+    await response.close()
+    assert (await server.seen(run))["ended_by"] == ["client"]
+
+
+async def test_timeouts_of_the_transport(server: FaultServer) -> None:
+    transport = HttpxTransport(timeout_s=0.05, idle_timeout_s=0.05)
+    request, run = post(server, "never")
+    with pytest.raises(RequestTimeoutError):
+        await transport.open(request)
+    assert (await server.seen(run))["ended_by"] == ["client"]
+    request, run = post(server, "stall-at-once")
+    response = await transport.open(request)
+    with pytest.raises(RequestTimeoutError):
+        await response.read()
+    assert (await server.seen(run))["ended_by"] == ["client"]
+    await response.close()
+
+
+@pytest.mark.parametrize(
+    "url", ["", "h/v1", "ftp://h/", "http://", "http://127.0.0.1:99999/", "http://[::1", "http://h\u0000/"]
+)
+async def test_addresses_that_are_none(url: str) -> None:
+    with pytest.raises((ConfigError, NetworkError)) as caught:
+        await HttpxTransport().open(HttpRequest("POST", url, {"Authorization": KEY}, b""))
+    assert KEY not in str(caught.value)
+
+
+def test_each_event_loop_may_use_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No connection outlives the loop it was made on: a model is often global, and `asyncio.run` called often."""
+    lm = OpenAIChat("m", api_key=KEY)
+
+    async def call() -> str:
+        async with FaultServer() as server:
+            lm.base_url = f"{server.url}/ok/{server.new_run()}"
+            return (await lm.call("Hi")).text
+
+    assert [asyncio.run(call()) for _ in range(3)] == ["Hello wörld"] * 3
+    assert not module._open_responses
+
+
+@pytest.mark.parametrize("reads", [0, 1])
+def test_a_stream_that_outlives_its_loop(reads: int) -> None:
+    """Left open when `asyncio.run` returns, dropped after it: the connection is gone, and nothing complains."""
+
+    async def leave() -> Any:
+        async with FaultServer() as server:
+            lm = OpenAIChat("m", api_key=KEY, base_url=f"{server.url}/stall/{server.new_run()}")
+            stream = lm.stream("Hi")
+            for _ in range(reads):
+                await stream.read()
+            return stream
+
+    stream = asyncio.run(leave())
+    stream.abort()
+    del stream
+    gc.collect()
+
+    async def nothing() -> None:
+        async with FaultServer() as server:
+            response = await HttpxTransport().open(post(server, "ok")[0])
+            await response.close()
+
+    asyncio.run(nothing())
+    assert not module._open_responses
+
+
+async def test_dropping_in_another_thread(server: FaultServer) -> None:
+    """Garbage is collected wherever the collector happens to run."""
+    run = server.new_run()
+    stream = OpenAIChat("m", api_key=KEY, base_url=f"{server.url}/stall/{run}").stream("Hi")
+    await stream.read()
+    held = [stream]
+    del stream
+    await asyncio.to_thread(held.clear)
+    assert (await server.seen(run))["ended_by"] == ["client"]
+    await asyncio.sleep(0.05)
+
+
+async def test_logs_show_no_key(server: FaultServer, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
+    for fault in ("ok", "echo-key", "reset-in-body", "cut-before-headers"):
+        lm = OpenAIChat("m", api_key=KEY, base_url=f"{server.url}/{fault}/{server.new_run()}")
+        stream = lm.stream("Hi")
+        while await stream.read() is not None:
+            pass
+    assert caplog.records
+    assert KEY not in caplog.text
+
+
+def test_without_httpx_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "httpx2", None)
+    with pytest.raises(ConfigError) as caught:
+        HttpxTransport()
+    assert caught.value.code == "UNSUPPORTED"
+    assert "unspool[httpx]" in caught.value.message
+
+
+async def test_a_model_without_httpx_says_so_in_its_last_chunk(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "httpx2", None)
+    with pytest.raises(ConfigError, match="UNSUPPORTED"):
+        await OpenAIChat("m").call("Hi")
