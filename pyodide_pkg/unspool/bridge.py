@@ -1,0 +1,434 @@
+"""The door to JavaScript: JSON text in, JSON text out, and nothing else crosses.
+
+Every answer is `{"ok": true, "value": …}` or `{"ok": false, "error": {"code", "message", …}}`. No exception crosses and
+no Python object: all that JavaScript ever holds are the functions of this module.
+
+    register {"modules": {name: source}}  → {}
+    open     {"prompt", "lm", "schema"?, "protocol"?, "system"?, "options"?, "maxChars"?, "maxDepth"?}  → {"id"}
+    pull     {"id"}  → {"events": […], "done"}; one batch for each slice of the network, one pull at a time
+    cancel   {"id"}  → {}; the query ends with the event `cancelled`, also for a pull that waits
+    close    {"id"}  → {}; the query is dropped, and a pull that waits gets no event, and done
+
+`prompt` is text or messages (`{"role", "content"}` or `{"role", "parts"}`). `schema` is `{"type": "module:Name"}`,
+`{"jsonSchema", "name"?, "check"?}` (check false: somebody else holds the value to it), or absent for plain text. `lm`
+is `{"object": "module:name"}` or `{"provider"}` with the members of `openai-chat` (model, apiKey, baseURL, timeoutS,
+idleTimeoutS), `wllama` (its arguments in camelCase), `page` (model: the page's name of a function) or `scripted` (text,
+chunkChars). `options`: temperature, maxOutputTokens, stop, seed, extra.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import json
+import sys
+import types
+from collections.abc import Callable, Mapping
+from typing import Any, cast
+
+from unspool import llms
+from unspool.contracts import Request
+from unspool.errors import BridgeError, CallCancelledError, ConfigError, ProviderError, StreamError, UnspoolError
+from unspool.functions import QueryStream, query_stream
+from unspool.model import LanguageModel
+from unspool.options import CallOptions
+from unspool.schema import Schema
+from unspool.schema.checker import is_array, is_object
+from unspool.structured import strict_json
+from unspool.structured.events import Cancelled, GenerationComplete, GenerationFailed, ParsingFailed, StructuredEvent
+from unspool.tagged import camel_case
+from unspool.wire import chunk_of, error_wire, event_json, is_chunk, message_of, plain
+
+__all__ = ["cancel", "close", "connect_page", "open", "pull", "register"]
+
+MAX_CALLS = 256
+"""Most queries open at once. A page that opens more forgets to close them."""
+MAX_REQUEST_BYTES = 64 * 1024 * 1024
+"""Longest message from JavaScript: it may hold a whole conversation, or the source of modules."""
+
+_OPTIONS = {"temperature", "maxOutputTokens", "stop", "seed", "extra"}
+_REQUEST = {"prompt", "schema", "lm", "protocol", "system", "options", "maxChars", "maxDepth"}
+_LIMITS = {"maxChars": "max_chars", "maxDepth": "max_depth", "protocol": "protocol", "system": "system"}
+
+
+_TERMINAL = (GenerationComplete, ParsingFailed, GenerationFailed, Cancelled)
+
+
+class _Call:
+    """One open query."""
+
+    __slots__ = ("pulling", "schema", "stream")
+
+    def __init__(self, stream: QueryStream[Any], schema: Schema[Any] | None) -> None:
+        self.stream = stream
+        self.schema = schema
+        self.pulling = False
+
+
+class Bridge:
+    """The open queries of one interpreter, and the modules that the page registered."""
+
+    def __init__(self, *, max_calls: int = MAX_CALLS) -> None:
+        self._calls: dict[str, _Call] = {}
+        self._modules: dict[str, types.ModuleType] = {}
+        self._max_calls = max_calls
+        self._last_id = 0
+        self._page: Any = None
+
+    def connect_page(self, page: Any) -> None:
+        """Take the object that reaches the models of the page.
+
+        Args:
+            page: `open(request)` gives a promise of an id, `read(id)` a promise of JSON text (a list of texts, chunks
+                or OpenAI chat chunks) or null at the end, `abort(id)` stops it; `progress(text)` shows how a model in
+                the page loads.
+        """
+        self._page = page
+
+    def register(self, text: str) -> str:
+        """Make Python modules out of source text, in order."""
+        return _answer(lambda: self._register(_read(text)))
+
+    async def open(self, text: str) -> str:
+        """Prepare a query. Nothing is sent before the first pull."""
+        return _answer(lambda: self._open(_read(text)))
+
+    async def pull(self, text: str) -> str:
+        """Wait for the next batch of events of a query."""
+        try:
+            id_, call = self._call(_read(text))
+            if call is None:
+                raise BridgeError("UNKNOWN_CALL", f"There is no open call {id_!r}.")
+            if call.pulling:
+                raise BridgeError("BRIDGE_PROTOCOL", f"The call {id_!r} is being pulled already.")
+        except Exception as error:
+            return _refusal(error)
+        call.pulling = True
+        try:
+            return await self._pull(id_, call)
+        except BaseException as error:
+            self._calls.pop(id_, None)
+            await call.stream.aclose()
+            if isinstance(error, Exception):
+                return _refusal(error)
+            raise
+        finally:
+            call.pulling = False
+
+    def cancel(self, text: str) -> str:
+        """Stop a query. Idempotent; a call that is over, or unknown, stays so."""
+
+        def stop() -> dict[str, Any]:
+            _, call = self._call(_read(text))
+            if call is not None:
+                call.stream.abort()
+            return {}
+
+        return _answer(stop)
+
+    async def close(self, text: str) -> str:
+        """Drop a query and wait until everything is released. Idempotent."""
+        try:
+            id_, call = self._call(_read(text))
+            if call is not None:
+                del self._calls[id_]
+                await call.stream.aclose()
+        except Exception as error:
+            return _refusal(error)
+        return _answer(dict)
+
+    def _register(self, message: Mapping[str, Any]) -> dict[str, Any]:
+        modules = message.get("modules")
+        if not is_object(modules):
+            raise BridgeError("BRIDGE_PROTOCOL", "register takes modules: names to source texts.")
+        for name, source in modules.items():
+            if not all(part.isidentifier() for part in name.split(".")) or not isinstance(source, str):
+                raise ConfigError(
+                    "INVALID_OPTIONS", f"{name!r} cannot be a module: give a dotted name and source text."
+                )
+            if name not in self._modules and (name in sys.modules or name.partition(".")[0] in sys.stdlib_module_names):
+                raise ConfigError("INVALID_OPTIONS", f"There is a module {name!r} already; choose another name.")
+            self._modules[name] = _make_module(name, source)
+        return {}
+
+    def _call(self, message: Mapping[str, Any]) -> tuple[str, _Call | None]:
+        id_ = message.get("id")
+        if not isinstance(id_, str):
+            raise BridgeError("BRIDGE_PROTOCOL", "The message names no call.")
+        return id_, self._calls.get(id_)
+
+    def _open(self, message: Mapping[str, Any]) -> dict[str, Any]:
+        if len(self._calls) >= self._max_calls:
+            raise StreamError(
+                "MAX_ACTIVE_STREAMS_EXCEEDED", f"{self._max_calls} queries are open; close some.", operation="open"
+            )
+        _known(message, _REQUEST, "query")
+        schema = self._schema_of(message.get("schema"))
+        options: dict[str, Any] = {
+            ours: message[name] for name, ours in _LIMITS.items() if message.get(name) is not None
+        }
+        options.update(_call_options(message.get("options")))
+        prompt = _prompt_of(message.get("prompt"))
+        lm = self._model_of(message.get("lm"))
+        if schema is None:
+            options.pop("protocol", None)
+            options.pop("max_depth", None)
+            stream: QueryStream[Any] = query_stream(prompt, lm=lm, **options)
+        else:
+            stream = query_stream(prompt, schema, lm=lm, **options)
+        self._last_id += 1
+        id_ = str(self._last_id)
+        self._calls[id_] = _Call(stream, schema)
+        return {"id": id_}
+
+    async def _pull(self, id_: str, call: _Call) -> str:
+        events = await call.stream.read()
+        done = events is None
+        texts: list[str] = []
+        for event in events or ():
+            text, ends = _event_text(event, call)
+            texts.append(text)
+            if ends:
+                done = True
+                break
+        if done:
+            self._calls.pop(id_, None)
+            await call.stream.aclose()
+        return f'{{"ok":true,"value":{{"events":[{",".join(texts)}],"done":{"true" if done else "false"}}}}}'
+
+    def _schema_of(self, data: Any) -> Schema[Any] | None:
+        if data is None:
+            return None
+        if is_object(data):
+            if isinstance(data.get("type"), str):
+                return Schema.of(self._object(data["type"]))
+            given, name = data.get("jsonSchema"), data.get("name")
+            if is_object(given):
+                return Schema.of_json_schema(
+                    given, name=name if isinstance(name, str) else None, check=data.get("check") is not False
+                )
+        raise ConfigError("INVALID_OPTIONS", "schema must be {jsonSchema}, {type} or null.")
+
+    def _model_of(self, data: Any) -> LanguageModel:
+        if not is_object(data):
+            raise ConfigError("INVALID_OPTIONS", "lm must name a provider or an object.")
+        wanted = dict(data)
+        if isinstance(wanted.get("object"), str):
+            model = self._object(wanted["object"])
+            if not isinstance(model, LanguageModel):
+                raise ConfigError("INVALID_OPTIONS", f"{wanted['object']} is no language model.")
+            return model
+        provider = wanted.pop("provider", None)
+        match provider:
+            case "openai-chat":
+                return _made(llms.OpenAIChat, wanted, {"model", "apiKey", "baseURL", "timeoutS", "idleTimeoutS"})
+            case "wllama":
+                return _made(llms.Wllama, {**wanted, "onProgress": self._model_progress(wanted)}, None)
+            case "page":
+                return self._page_model(wanted.get("model"))
+            case "scripted":
+                return _scripted(wanted)
+            case _:
+                raise ConfigError("INVALID_OPTIONS", f"There is no provider {provider!r} here.")
+
+    def _object(self, name: str) -> Any:
+        """Find `module:Name` in a registered module, or in one that Python can import."""
+        module_name, _, path = name.partition(":")
+        module = self._modules.get(module_name)
+        try:
+            found: Any = module or importlib.import_module(module_name)
+            for part in path.split("."):
+                found = getattr(found, part)
+        except Exception as error:
+            raise BridgeError("MODULE_ERROR", f"There is no {name!r}: {_reason(error)}.") from error
+        return found
+
+    def _model_progress(self, wanted: Mapping[str, Any]) -> Callable[[int, int | None], None]:
+        def tell(loaded: int, total: int | None) -> None:
+            progress = {"stage": "model", "detail": str(wanted.get("modelURL")), "loadedBytes": loaded}
+            if self._page is not None:
+                self._page.progress(json.dumps(progress if total is None else {**progress, "totalBytes": total}))
+
+        return tell
+
+    def _page_model(self, name: Any) -> LanguageModel:
+        page = self._page
+        if page is None or not isinstance(name, str):
+            raise ConfigError("UNSUPPORTED", "There is no model of the page here.")
+
+        async def generate(request: Request) -> Any:
+            stream = await _open_on_page(page, json.dumps(plain(_request_wire(request, name))))
+            over = False
+            try:
+                while not over:
+                    text = await page.read(stream)
+                    over = not isinstance(text, str)  # JavaScript's null is an object of its own in Pyodide
+                    for piece in () if over else strict_json.loads(text, duplicate_keys="last"):
+                        yield chunk_of(piece, "the page's chunk") if is_chunk(piece) else piece
+            except UnspoolError:
+                raise
+            except Exception as error:
+                raise _page_failure(error) from error
+            finally:
+                if not over:
+                    page.abort(stream)
+
+        return llms.FunctionModel(generate, model=name)
+
+
+def _read(text: str) -> Mapping[str, Any]:
+    try:
+        message = strict_json.loads(text, max_bytes=MAX_REQUEST_BYTES)
+    except StreamError as error:
+        raise BridgeError("BRIDGE_PROTOCOL", f"The message is not JSON: {error.message}") from error
+    if not is_object(message):
+        raise BridgeError("BRIDGE_PROTOCOL", "The message is no object.")
+    return message
+
+
+def _answer(work: Callable[[], Mapping[str, Any]]) -> str:
+    try:
+        return json.dumps({"ok": True, "value": work()})
+    except Exception as error:
+        return _refusal(error)
+
+
+def _refusal(error: Exception) -> str:
+    if not isinstance(error, UnspoolError):
+        # Its words may hold anything, so only its kind crosses.
+        error = BridgeError("INTERNAL", f"An unexpected {type(error).__name__} inside unspool.")
+    return json.dumps({"ok": False, "error": error_wire(error)}, allow_nan=False)
+
+
+def _event_text(event: StructuredEvent[Any], call: _Call) -> tuple[str, bool]:
+    """Write an event; one that cannot cross is replaced by the terminal event that says so."""
+    try:
+        return event_json(event, call.schema), isinstance(event, _TERMINAL)
+    except UnspoolError as error:
+        error.text, error.partial_value, error.partial = (
+            call.stream.text,
+            call.stream.partial_value,
+            call.stream.message,
+        )
+        return event_json(GenerationFailed(error), None), True
+
+
+def _known(data: Mapping[str, Any], names: set[str], what: str) -> None:
+    for name in data:
+        if name not in names:
+            raise ConfigError("INVALID_OPTIONS", f"A {what} has no member {name!r}; it has {', '.join(sorted(names))}.")
+
+
+def _prompt_of(data: Any) -> Any:
+    if isinstance(data, str):
+        return data
+    if not is_array(data):
+        raise ConfigError("INVALID_OPTIONS", "prompt must be text or a list of messages.")
+    return [message_of(message, f"prompt[{i}]") for i, message in enumerate(data)]
+
+
+def _call_options(data: Any) -> CallOptions:
+    if data is None:
+        return {}
+    if not is_object(data):
+        raise ConfigError("INVALID_OPTIONS", "options must be an object.")
+    _known(data, _OPTIONS, "query's options")
+    return cast("CallOptions", {_snake_case(name): value for name, value in data.items()})
+
+
+def _snake_case(name: str) -> str:
+    return "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in name.replace("URL", "Url"))
+
+
+def _made(kind: Callable[..., LanguageModel], data: Mapping[str, Any], names: set[str] | None) -> LanguageModel:
+    if names is not None:
+        _known(data, names, "model")
+    try:
+        return kind(**{_snake_case(name): value for name, value in data.items()})
+    except TypeError as error:
+        raise ConfigError("INVALID_OPTIONS", f"The model cannot be made like this: {error}.") from error
+
+
+def _scripted(data: Mapping[str, Any]) -> LanguageModel:
+    """A model that always gives the same text, for pages under test."""
+    _known(data, {"text", "chunkChars", "model"}, "scripted model")
+    text, size = data.get("text"), data.get("chunkChars")
+    if not isinstance(text, str) or not (size is None or (isinstance(size, int) and size > 0)):
+        raise ConfigError("INVALID_OPTIONS", "A scripted model needs text, and chunkChars of 1 or more.")
+    size = size or len(text) or 1
+    pieces = [text[at : at + size] for at in range(0, len(text), size)]
+    return llms.FunctionModel(lambda _request: pieces, model="scripted")
+
+
+def _request_wire(request: Request, model: str) -> dict[str, Any]:
+    """Give a request as the page's functions get it; what was not set is left out."""
+    wire: dict[str, Any] = {"model": model, "messages": [message.to_wire() for message in request.messages]}
+    for name in ("temperature", "max_output_tokens", "stop", "seed", "tools", "extra"):
+        value = getattr(request, name)
+        if value is not None and value != () and value != {}:
+            wire[camel_case(name)] = value
+    output = request.output_schema
+    if output is not None:
+        wire["outputSchema"] = {"name": output.name, "schema": output.schema, "strict": output.strict}
+    return wire
+
+
+async def _open_on_page(page: Any, request: str) -> str:
+    """Start an answer on the page. One that starts after this was cancelled is stopped as soon as it has a name."""
+    opening: asyncio.Future[str] = asyncio.ensure_future(page.open(request))
+
+    def stop(done: asyncio.Future[str]) -> None:
+        if not done.cancelled() and done.exception() is None:
+            page.abort(done.result())
+
+    try:
+        return await asyncio.shield(opening)
+    except asyncio.CancelledError:
+        opening.add_done_callback(stop)
+        raise
+    except Exception as error:
+        raise _page_failure(error) from error
+
+
+def _page_failure(error: Exception) -> UnspoolError:
+    """Keep the code of an error of the page's; a JavaScript error shows its members as attributes."""
+    code, words = getattr(error, "code", None), getattr(error, "message", None)
+    message = words if isinstance(words, str) else str(error)
+    if code == "ABORTED":
+        return CallCancelledError()
+    known = isinstance(code, str) and code.isupper()
+    return ProviderError(
+        cast("str", code) if known else "PROVIDER",
+        f"The page's model failed: {message[:300]}",
+        retryable=getattr(error, "retryable", None) is True,
+    )
+
+
+def _make_module(name: str, source: str) -> types.ModuleType:
+    module = types.ModuleType(name)
+    module.__file__ = f"<{name}>"
+    before = sys.modules.get(name)
+    sys.modules[name] = module  # pydantic looks names of annotations up there
+    try:
+        # The application's own code, which it registered by name. What a model writes never comes here.
+        exec(compile(source, f"<{name}>", "exec"), module.__dict__)  # noqa: S102
+    except Exception as error:
+        if before is None:
+            del sys.modules[name]
+        else:
+            sys.modules[name] = before
+        raise BridgeError("MODULE_ERROR", f"The module {name!r} did not start: {_reason(error)}.") from error
+    return module
+
+
+def _reason(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"[:300]
+
+
+_bridge = Bridge()
+open = _bridge.open
+pull = _bridge.pull
+cancel = _bridge.cancel
+close = _bridge.close
+register = _bridge.register
+connect_page = _bridge.connect_page

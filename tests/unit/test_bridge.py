@@ -1,0 +1,507 @@
+"""The door to JavaScript, called as the worker's host calls it: with JSON text. F46, F49; design, "One picture"."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from unspool import bridge as module
+from unspool.bridge import Bridge
+
+MODELS = """
+from pydantic import BaseModel
+from unspool.llms import FunctionModel
+
+class Answer(BaseModel):
+    text: str
+    n: int
+
+class Later(BaseModel):
+    other: "Answer | None" = None
+
+numbers = FunctionModel(lambda request: ['{"text":"a",', '"n":1}'])
+broken = 3
+"""
+
+SCRIPT = {"provider": "scripted", "text": '{"text":"a","n":1}', "chunkChars": 6}
+TERMINAL = ("generationComplete", "parsingFailed", "generationFailed", "cancelled")
+
+
+@pytest.fixture
+def bridge() -> Iterator[Bridge]:
+    made = Bridge()
+    yield made
+    for name in ("unspool_test_models", "unspool_test_more"):
+        sys.modules.pop(name, None)
+
+
+@pytest.fixture
+def ready(bridge: Bridge) -> Bridge:
+    assert ok(bridge.register(json.dumps({"modules": {"unspool_test_models": MODELS}}))) == {}
+    return bridge
+
+
+def ok(text: Any) -> Any:
+    assert isinstance(text, str)
+    answer = json.loads(text)
+    assert answer["ok"] is True, answer
+    return answer["value"]
+
+
+def refused(text: Any) -> Any:
+    assert isinstance(text, str)
+    answer = json.loads(text)
+    assert answer["ok"] is False
+    assert set(answer["error"]) >= {"code", "message", "retryable"}
+    return answer["error"]
+
+
+async def opened(bridge: Bridge, **request: Any) -> str:
+    given = {"prompt": "?", "lm": SCRIPT, **request}
+    return json.dumps(ok(await bridge.open(json.dumps({k: v for k, v in given.items() if v is not None}))))
+
+
+async def rest(bridge: Bridge, call: str) -> list[Any]:
+    events: list[Any] = []
+    done = False
+    while not done:
+        batch = ok(await bridge.pull(call))
+        events += batch["events"]
+        done = batch["done"]
+    return events
+
+
+async def all_events(bridge: Bridge, **request: Any) -> list[Any]:
+    events = await rest(bridge, await opened(bridge, **request))
+    assert [event["type"] in TERMINAL for event in events] == [False] * (len(events) - 1) + [True]
+    return events
+
+
+async def test_registered_type(ready: Bridge) -> None:
+    events = await all_events(ready, schema={"type": "unspool_test_models:Answer"})
+    assert events[0] == {"type": "textDelta", "delta": '{"text'}
+    assert {"type": "stringFieldDelta", "path": ["text"], "delta": "a"} in events
+    assert {"type": "fieldEnd", "path": ["n"], "value": 1} in events
+    assert events[-1] == {"type": "generationComplete", "result": {"text": "a", "n": 1}, "finishReason": "stop"}
+
+
+async def test_one_batch_for_each_slice(ready: Bridge) -> None:
+    call = await opened(ready, schema={"type": "unspool_test_models:Answer"})
+    batches = []
+    while not batches or not batches[-1]["done"]:
+        batches.append(ok(await ready.pull(call)))
+    texts = [[event["delta"] for event in batch["events"] if event["type"] == "textDelta"] for batch in batches]
+    assert texts == [['{"text'], ['":"a",'], ['"n":1}'], []]
+    assert all(batch["events"] for batch in batches)
+
+
+async def test_json_schema(bridge: Bridge) -> None:
+    schema = {"type": "object", "properties": {"n": {"type": "string"}}, "required": ["n"]}
+    events = await all_events(bridge, schema={"jsonSchema": schema, "name": "Wanted"})
+    assert events[-1]["type"] == "parsingFailed"
+    assert events[-1]["error"]["code"] == "OUTPUT_INVALID"
+    assert "not a valid Wanted: n: should be string, got 1" in events[-1]["error"]["message"]
+    assert events[-1]["error"]["partialValue"] == {"text": "a", "n": 1}
+
+
+async def test_json_schema_of_a_standard_schema_is_not_checked_here(bridge: Bridge) -> None:
+    schema = {"jsonSchema": {"type": "string", "pattern": r"\p{L}"}, "check": False}
+    events = await all_events(bridge, schema=schema)
+    assert events[-1]["result"] == {"text": "a", "n": 1}
+
+
+async def test_plain_text(bridge: Bridge) -> None:
+    lm = {"provider": "scripted", "text": "Hello"}
+    for request in ({"lm": lm}, {"lm": lm, "schema": None, "protocol": "json", "maxDepth": 3}):
+        assert await all_events(bridge, **request) == [
+            {"type": "textDelta", "delta": "Hello"},
+            {"type": "generationComplete", "result": "Hello", "finishReason": "stop"},
+        ]
+
+
+async def test_native_protocol_and_messages_and_options(ready: Bridge) -> None:
+    seen: list[Any] = []
+    sys.modules["unspool_test_models"].numbers._generate = lambda request: [seen.append(request), '{"text":"a","n":1}'][
+        1
+    ]  # type: ignore[attr-defined]
+    prompt = [{"role": "system", "content": "s"}, {"role": "user", "parts": [{"type": "text", "text": "q"}]}]
+    events = await all_events(
+        ready,
+        prompt=prompt,
+        system="above",
+        protocol="native",
+        schema={"type": "unspool_test_models:Answer"},
+        lm={"object": "unspool_test_models:numbers"},
+        options={"temperature": 0.5, "maxOutputTokens": 9, "stop": ["x"], "seed": 1, "extra": {"k": [1]}},
+    )
+    assert events[-1]["result"] == {"text": "a", "n": 1}
+    [request] = seen
+    assert [message.text for message in request.messages] == ["above", "s", "q"]
+    assert (request.temperature, request.max_output_tokens, request.stop, request.seed) == (0.5, 9, ("x",), 1)
+    assert request.extra == {"k": [1]}
+    assert request.output_schema.name == "Answer"
+
+
+async def test_limits_are_passed_on(ready: Bridge) -> None:
+    events = await all_events(ready, schema={"jsonSchema": {}}, maxChars=5)
+    assert events[-1]["error"]["code"] == "OUTPUT_TOO_LARGE"
+    lm = {"provider": "scripted", "text": "[[1]]"}
+    events = await all_events(ready, schema={"jsonSchema": {}}, lm=lm, maxDepth=1)
+    assert events[-1]["error"]["code"] == "OUTPUT_TOO_LARGE"
+
+
+@pytest.mark.parametrize("text", ['{"text":"a","n":9007199254740993}', '{"text":"a","n":9007199254740993,"more":1}'])
+async def test_unsafe_integer_ends_the_stream_once(ready: Bridge, text: str) -> None:
+    """Also in progress: the digits would be lost before anybody could see the error."""
+    for size in (1, 7, None):
+        lm = {"provider": "scripted", "text": text, **({"chunkChars": size} if size else {})}
+        events = await all_events(ready, schema={"type": "unspool_test_models:Answer"}, lm=lm)
+        assert events[-1]["type"] == "generationFailed"
+        assert events[-1]["error"]["code"] == "UNSAFE_INTEGER"
+        assert "n is 9007199254740993" in events[-1]["error"]["message"]
+        assert events[-1]["error"]["partialValue"]["text"] == "a"
+        assert "9007199254740993" in events[-1]["error"]["text"]
+
+
+async def test_safe_integers_pass(ready: Bridge) -> None:
+    lm = {"provider": "scripted", "text": '{"text":"9007199254740993","n":9007199254740991}'}
+    events = await all_events(ready, schema={"type": "unspool_test_models:Answer"}, lm=lm)
+    assert events[-1]["result"] == {"text": "9007199254740993", "n": 9007199254740991}
+
+
+async def test_cancel_before_the_first_pull(bridge: Bridge) -> None:
+    call = await opened(bridge)
+    assert ok(bridge.cancel(call)) == {}
+    assert ok(bridge.cancel(call)) == {}
+    [event] = await rest(bridge, call)
+    assert event["type"] == "cancelled"
+    assert event["error"]["code"] == "ABORTED"
+    assert ok(bridge.cancel(call)) == {}  # over: nothing happens
+
+
+class Page:
+    """The page's models, as the host of the worker offers them."""
+
+    def __init__(self, *reads: Any) -> None:
+        self.reads = list(reads)
+        self.requests: list[Any] = []
+        self.aborted: list[str] = []
+        self.opening: asyncio.Event | None = None
+        self.asked = asyncio.Event()
+        self.stopped = asyncio.Event()
+        self.waiting = asyncio.Event()
+
+    async def open(self, request: str) -> str:
+        self.requests.append(json.loads(request))
+        self.asked.set()
+        if self.opening is not None:
+            await self.opening.wait()
+        return "s1"
+
+    async def read(self, stream: str) -> Any:
+        assert stream == "s1"
+        if not self.reads:
+            self.waiting.set()
+            await asyncio.Event().wait()
+        given = self.reads.pop(0)
+        if isinstance(given, Exception):
+            raise given
+        return None if given is None else json.dumps(given)
+
+    def abort(self, stream: str) -> None:
+        self.aborted.append(stream)
+        self.stopped.set()
+
+
+PAGE = {"provider": "page", "model": "page-1"}
+
+
+async def test_model_of_the_page(bridge: Bridge) -> None:
+    page = Page(['{"text":'], ['"a",', '"n":1}'], None)
+    bridge.connect_page(page)
+    events = await all_events(
+        bridge, schema={"jsonSchema": {"type": "object"}}, lm=PAGE, options={"temperature": 0}, system="s"
+    )
+    assert events[-1]["result"] == {"text": "a", "n": 1}
+    assert page.aborted == []
+    [request] = page.requests
+    assert request["model"] == "page-1"
+    assert request["temperature"] == 0
+    assert [message["role"] for message in request["messages"]] == ["system", "user"]
+    assert request["messages"][1]["parts"][0]["text"].startswith("?\n\n")
+    assert "maxOutputTokens" not in request and "outputSchema" not in request
+
+
+async def test_model_of_the_page_is_told_the_native_schema(bridge: Bridge) -> None:
+    page = Page(['{"value":[1]}'], None)
+    bridge.connect_page(page)
+    schema = {"jsonSchema": {"type": "array", "items": {"type": "integer"}}, "name": "L"}
+    events = await all_events(bridge, schema=schema, lm=PAGE, protocol="native")
+    assert events[-1]["result"] == [1]
+    assert page.requests[0]["outputSchema"]["name"] == "L"
+    assert page.requests[0]["outputSchema"]["strict"] is True
+
+
+async def test_model_of_the_page_gives_chunks_or_chat_events(bridge: Bridge) -> None:
+    chunks = [
+        {"type": "block-start", "index": 0, "kind": "reasoning"},
+        {"type": "reasoning-delta", "index": 0, "text": "hm"},
+        {"type": "block-end", "index": 0},
+        {"type": "block-start", "index": 1, "kind": "text"},
+        {"type": "text-delta", "index": 1, "text": "42"},
+        {"type": "block-end", "index": 1},
+        {"type": "usage", "usage": {"inputTokens": 1, "outputTokens": 2, "totalTokens": 3}},
+        {"type": "finish", "reason": "stop"},
+    ]
+    chat = [
+        {"choices": [{"index": 0, "delta": {"content": "4"}}]},
+        {"choices": [{"index": 0, "delta": {"content": "2"}, "finish_reason": "stop"}]},
+    ]
+    for pieces in (chunks, chat):
+        bridge.connect_page(Page(*[[piece] for piece in pieces], None))
+        events = await all_events(bridge, schema={"jsonSchema": {"type": "integer"}}, lm=PAGE)
+        assert events[-1]["result"] == 42
+
+
+class PageError(Exception):
+    def __init__(self, code: str | None, message: str) -> None:
+        super().__init__(f"Error: {message}")
+        self.code = code
+        self.message = message
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (PageError("RATE_LIMIT", "slow"), "RATE_LIMIT"),
+        (PageError(None, "boom"), "PROVIDER"),
+        (ValueError("x"), "PROVIDER"),
+    ],
+)
+async def test_failing_model_of_the_page(bridge: Bridge, error: Exception, code: str) -> None:
+    bridge.connect_page(Page(['{"text":"a'], error))
+    events = await all_events(bridge, schema={"jsonSchema": {}}, lm=PAGE)
+    assert events[-1]["type"] == "generationFailed"
+    assert events[-1]["error"]["code"] == code
+    assert events[-1]["error"]["partialValue"] == {"text": "a"}
+
+
+async def test_page_that_sends_nonsense(bridge: Bridge) -> None:
+    for reads in ([[[1]]], [[{"type": "finish", "reason": "bored"}]], [["a"], [{"type": "block-end", "index": "x"}]]):
+        bridge.connect_page(Page(*reads, None))
+        events = await all_events(bridge, lm=PAGE)
+        assert events[-1]["type"] == "generationFailed"
+
+
+async def test_without_a_page_there_is_no_model_of_it(bridge: Bridge) -> None:
+    error = refused(await bridge.open(json.dumps({"prompt": "?", "lm": PAGE})))
+    assert error["code"] == "UNSUPPORTED"
+
+
+async def test_cancel_wakes_a_pull(bridge: Bridge) -> None:
+    page = Page(['{"text":"a'])
+    bridge.connect_page(page)
+    call = await opened(bridge, schema={"jsonSchema": {}}, lm=PAGE)
+    ok(await bridge.pull(call))
+    pulling = asyncio.ensure_future(bridge.pull(call))
+    await page.waiting.wait()
+    ok(bridge.cancel(call))
+    batch = ok(await pulling)
+    assert [event["type"] for event in batch["events"]] == ["cancelled"]
+    assert batch["done"] is True
+    assert batch["events"][0]["error"]["partialValue"] == {"text": "a"}
+    assert page.aborted == ["s1"]
+    assert refused(await bridge.pull(call))["code"] == "UNKNOWN_CALL"
+
+
+async def test_cancel_while_the_page_starts(bridge: Bridge) -> None:
+    """The page's answer gets its name after the call is over; it must be stopped all the same."""
+    page = Page()
+    page.opening = asyncio.Event()
+    bridge.connect_page(page)
+    call = await opened(bridge, lm=PAGE)
+    pulling = asyncio.ensure_future(bridge.pull(call))
+    await page.asked.wait()
+    ok(bridge.cancel(call))
+    assert ok(await pulling)["events"][0]["type"] == "cancelled"
+    assert page.aborted == []
+    page.opening.set()
+    await page.stopped.wait()
+    assert page.aborted == ["s1"]
+
+
+async def test_close_ends_a_pull_without_an_event(bridge: Bridge) -> None:
+    page = Page(["a"])
+    bridge.connect_page(page)
+    call = await opened(bridge, lm=PAGE)
+    ok(await bridge.pull(call))
+    pulling = asyncio.ensure_future(bridge.pull(call))
+    await page.waiting.wait()
+    assert ok(await bridge.close(call)) == {}
+    assert ok(await pulling) == {"events": [], "done": True}
+    assert ok(await bridge.close(call)) == {}
+    assert page.aborted == ["s1"]
+
+
+async def test_second_pull_is_refused_and_the_first_lives(bridge: Bridge) -> None:
+    page = Page(["a"])
+    bridge.connect_page(page)
+    call = await opened(bridge, lm=PAGE)
+    ok(await bridge.pull(call))
+    pulling = asyncio.ensure_future(bridge.pull(call))
+    await page.waiting.wait()
+    assert refused(await bridge.pull(call))["code"] == "BRIDGE_PROTOCOL"
+    ok(bridge.cancel(call))
+    assert ok(await pulling)["done"] is True
+
+
+async def test_cancelled_pull_lets_go_of_everything(bridge: Bridge) -> None:
+    page = Page(["a"])
+    bridge.connect_page(page)
+    call = await opened(bridge, lm=PAGE)
+    ok(await bridge.pull(call))
+    pulling = asyncio.ensure_future(bridge.pull(call))
+    await page.waiting.wait()
+    pulling.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await pulling
+    assert page.aborted == ["s1"]
+    assert refused(await bridge.pull(call))["code"] == "UNKNOWN_CALL"
+
+
+async def test_calls_are_bounded_and_independent() -> None:
+    bridge = Bridge(max_calls=2)
+    first, second = await opened(bridge), await opened(bridge)
+    assert first != second
+    error = refused(await bridge.open(json.dumps({"prompt": "?", "lm": SCRIPT})))
+    assert error["code"] == "MAX_ACTIVE_STREAMS_EXCEEDED"
+    assert (await rest(bridge, first))[-1]["type"] == "generationComplete"
+    third = await opened(bridge)
+    ok(await bridge.close(second))
+    assert (await rest(bridge, third))[-1]["type"] == "generationComplete"
+
+
+def request(**members: Any) -> str:
+    return json.dumps({"prompt": "?", "lm": SCRIPT, **members})
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("", "BRIDGE_PROTOCOL"),
+        ("[]", "BRIDGE_PROTOCOL"),
+        ('{"prompt": NaN}', "BRIDGE_PROTOCOL"),
+        ("[" * 100_000, "BRIDGE_PROTOCOL"),  # Pyodide: fatal, were it given to json.loads
+        ("{}", "INVALID_OPTIONS"),
+        (request(prompt=None), "INVALID_OPTIONS"),
+        (request(prompt=[{"role": "x", "content": ""}]), "INVALID_OPTIONS"),
+        (request(promt="typo"), "INVALID_OPTIONS"),
+        (request(schema=3), "INVALID_OPTIONS"),
+        (request(schema={"jsonSchema": 1}), "INVALID_OPTIONS"),
+        (request(schema={"jsonSchema": {"type": "x"}}), "INVALID_OPTIONS"),
+        (request(schema={"jsonSchema": {"unevaluatedItems": False}}), "UNSUPPORTED"),
+        (request(schema={"type": "unspool_no_such_module:Answer"}), "MODULE_ERROR"),
+        (request(schema={"type": "json:NoSuchName"}), "MODULE_ERROR"),
+        (request(schema={"type": "json"}), "MODULE_ERROR"),
+        (request(schema={"type": "json:dumps"}), "INVALID_OPTIONS"),
+        (request(lm=None), "INVALID_OPTIONS"),
+        (request(lm={"provider": "nobody"}), "INVALID_OPTIONS"),
+        (request(lm={"object": "json:dumps"}), "INVALID_OPTIONS"),
+        (request(lm={"provider": "openai-chat"}), "INVALID_OPTIONS"),
+        (request(lm={"provider": "openai-chat", "model": "m", "apikey": "typo"}), "INVALID_OPTIONS"),
+        (request(lm={"provider": "scripted", "text": 1}), "INVALID_OPTIONS"),
+        (request(lm={"provider": "scripted", "text": "a", "chunkChars": 0}), "INVALID_OPTIONS"),
+        (request(options={"temprature": 1}), "INVALID_OPTIONS"),
+        (request(options={"temperature": "hot"}), "INVALID_OPTIONS"),
+        (request(options=[]), "INVALID_OPTIONS"),
+        (request(protocol="yaml", schema={"jsonSchema": {}}), "INVALID_OPTIONS"),
+        (request(maxChars=0), "INVALID_OPTIONS"),
+        (request(system=1), "INVALID_OPTIONS"),
+    ],
+)
+async def test_bad_requests_are_answered(bridge: Bridge, text: str, code: str) -> None:
+    assert refused(await bridge.open(text))["code"] == code
+    assert ok(await bridge.open(request()))["id"]
+
+
+async def test_bad_messages_are_answered(bridge: Bridge) -> None:
+    for text in ("", "{}", '{"id": 1}', "null"):
+        for answer in (await bridge.pull(text), bridge.cancel(text), await bridge.close(text)):
+            assert refused(answer)["code"] == "BRIDGE_PROTOCOL"
+    assert refused(await bridge.pull('{"id": "7"}'))["code"] == "UNKNOWN_CALL"
+    assert ok(bridge.cancel('{"id": "7"}')) == ok(await bridge.close('{"id": "7"}')) == {}
+
+
+async def test_modules_see_each_other_and_can_be_replaced(ready: Bridge) -> None:
+    more = "from unspool_test_models import Answer\nclass More(Answer):\n    extra: int = 5\n"
+    assert ok(ready.register(json.dumps({"modules": {"unspool_test_more": more}}))) == {}
+    events = await all_events(ready, schema={"type": "unspool_test_more:More"})
+    assert events[-1]["result"] == {"text": "a", "n": 1, "extra": 5}
+    events = await all_events(
+        ready, schema={"type": "unspool_test_models:Later"}, lm={"provider": "scripted", "text": "{}"}
+    )
+    assert events[-1]["result"] == {"other": None}  # names in annotations are looked up in the module
+    changed = MODELS.replace("n: int", "n: int\n    m: int = 2")
+    assert ok(ready.register(json.dumps({"modules": {"unspool_test_models": changed}}))) == {}
+    events = await all_events(ready, schema={"type": "unspool_test_models:Answer"})
+    assert events[-1]["result"] == {"text": "a", "n": 1, "m": 2}
+
+
+@pytest.mark.parametrize(
+    ("modules", "code", "words"),
+    [
+        ({"unspool_test_more": "def ("}, "MODULE_ERROR", "SyntaxError"),
+        ({"unspool_test_more": "1/0"}, "MODULE_ERROR", "ZeroDivisionError"),
+        ({"unspool_test_more": "import unspool_no_such_module"}, "MODULE_ERROR", "unspool_no_such_module"),
+        ({"unspool_test_more": "raise ValueError('key sk-abcdefgh12345678')"}, "MODULE_ERROR", "[redacted]"),
+        ({"json": ""}, "INVALID_OPTIONS", "json"),
+        ({"unspool.bridge": ""}, "INVALID_OPTIONS", "unspool.bridge"),
+        ({"wave": ""}, "INVALID_OPTIONS", "wave"),  # of the standard library, though nobody imported it yet
+        ({"a b": ""}, "INVALID_OPTIONS", "a b"),
+        ({"": ""}, "INVALID_OPTIONS", ""),
+        ({"unspool_test_more": 1}, "INVALID_OPTIONS", "unspool_test_more"),
+        ([], "BRIDGE_PROTOCOL", "modules"),
+        (None, "BRIDGE_PROTOCOL", "modules"),
+    ],
+    ids=str,
+)
+async def test_bad_modules_are_answered(ready: Bridge, modules: Any, code: str, words: str) -> None:
+    error = refused(ready.register(json.dumps({"modules": modules})))
+    assert error["code"] == code
+    assert words in error["message"]
+    assert "unspool_test_more" not in sys.modules
+    assert "Traceback" not in error["message"]
+
+
+async def test_failed_replacement_leaves_the_module(ready: Bridge) -> None:
+    before = sys.modules["unspool_test_models"]
+    refused(ready.register(json.dumps({"modules": {"unspool_test_models": "1/0"}})))
+    assert sys.modules["unspool_test_models"] is before
+    assert (await all_events(ready, schema={"type": "unspool_test_models:Answer"}))[-1]["type"] == "generationComplete"
+
+
+async def test_unknown_faults_cross_as_a_code_only(ready: Bridge, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fault(*_args: Any, **_options: Any) -> Any:
+        raise RuntimeError("password: hunter2")
+
+    call = await opened(ready)
+    monkeypatch.setattr(module, "event_json", fault)
+    error = refused(await ready.pull(call))
+    assert error["code"] == "INTERNAL"
+    assert "hunter2" not in json.dumps(error)
+    assert refused(await ready.pull(call))["code"] == "UNKNOWN_CALL"
+    monkeypatch.setattr(module, "query_stream", fault)
+    assert refused(await ready.open(request()))["code"] == "INTERNAL"
+
+
+async def test_functions_of_the_module_share_one_table() -> None:
+    call = json.dumps(ok(await module.open(request())))
+    assert ok(module.cancel(call)) == {}
+    assert [event["type"] for event in ok(await module.pull(call))["events"]] == ["cancelled"]
+    assert ok(await module.close(call)) == {}
+    assert ok(module.register('{"modules": {}}')) == {}
