@@ -1,0 +1,117 @@
+/**
+ * The one error class of the JavaScript side. Route on `code`, never on the message; docs/errors.md and docs/workers.md
+ * list the codes.
+ */
+import type { Message } from "./events.js";
+
+const BRAND = Symbol.for("unspool.error");
+
+/** Codes that are raised on this side of the worker boundary; Python's codes come through as they are. */
+export type LocalErrorCode =
+  | "ABORTED"
+  | "BOOT_FAILED"
+  | "BRIDGE_PROTOCOL"
+  | "DISPOSED"
+  | "INVALID_OPTIONS"
+  | "MISSING_CREDENTIAL"
+  | "OUTPUT_INVALID"
+  | "WORKER_DIED";
+
+export type ErrorCode = LocalErrorCode | (string & {});
+
+/** One complaint of a Standard Schema about the value at `path`. */
+export interface Issue {
+  readonly path: readonly (string | number)[];
+  readonly message: string;
+}
+
+/** An error as it crosses the worker boundary. */
+export interface WireError {
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly retryable?: boolean;
+  readonly retryAfterS?: number;
+  readonly status?: number;
+  readonly requestId?: string;
+  readonly partial?: Message;
+  readonly text?: string;
+  readonly partialValue?: unknown;
+  readonly issues?: readonly Issue[];
+}
+
+export type ErrorDetails = Omit<WireError, "code" | "message"> & { readonly cause?: unknown };
+
+export class UnspoolError extends Error {
+  /** Stable category. */
+  readonly code: ErrorCode;
+  /** Whether the same call may succeed later without a change. */
+  readonly retryable: boolean;
+  /** Seconds the provider asked to wait. */
+  readonly retryAfterS: number | undefined;
+  /** HTTP status, when there was a response. */
+  readonly status: number | undefined;
+  /** The provider's id of the request. */
+  readonly requestId: string | undefined;
+  /** The message as far as it had arrived. */
+  readonly partial: Message | undefined;
+  /** The answer as text, as far as it had arrived. */
+  readonly text: string | undefined;
+  /** The unvalidated value that could be read from the text. */
+  readonly partialValue: unknown;
+  /** What a Standard Schema said against the value; empty for other errors. */
+  readonly issues: readonly Issue[];
+
+  constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause });
+    this.name = "UnspoolError";
+    this.code = code;
+    this.retryable = details.retryable ?? false;
+    this.retryAfterS = details.retryAfterS;
+    this.status = details.status;
+    this.requestId = details.requestId;
+    this.partial = details.partial;
+    this.text = details.text;
+    this.partialValue = details.partialValue;
+    this.issues = details.issues ?? [];
+    Object.defineProperty(this, BRAND, { value: true });
+  }
+
+  override toString(): string {
+    return `${this.name}: ${this.code}: ${this.message}`;
+  }
+
+  /** Give the error as JSON-safe data; absent fields are left out. */
+  toWire(): WireError {
+    return {
+      code: this.code,
+      message: this.message,
+      retryable: this.retryable,
+      ...(this.retryAfterS !== undefined && { retryAfterS: this.retryAfterS }),
+      ...(this.status !== undefined && { status: this.status }),
+      ...(this.requestId !== undefined && { requestId: this.requestId }),
+      ...(this.partial !== undefined && { partial: this.partial }),
+      ...(this.text !== undefined && { text: this.text }),
+      ...(this.partialValue !== undefined && { partialValue: this.partialValue }),
+      ...(this.issues.length > 0 && { issues: this.issues }),
+    };
+  }
+}
+
+/** Tell whether a value is an error of ours, also when it comes from a second copy of this package. */
+export function isUnspoolError(value: unknown): value is UnspoolError {
+  return typeof value === "object" && value !== null && (value as Record<symbol, unknown>)[BRAND] === true;
+}
+
+/** Make an error out of what came over the boundary; a shape that is no error is itself a protocol error. */
+export function fromWire(wire: unknown): UnspoolError {
+  const { code, message, ...details } = (wire ?? {}) as WireError;
+  if (typeof code !== "string" || typeof message !== "string") {
+    return new UnspoolError("BRIDGE_PROTOCOL", "An error arrived without code and message.", { cause: wire });
+  }
+  return new UnspoolError(code, message, details);
+}
+
+/** Text of anything that was thrown, for use inside a message of ours. */
+export function reasonText(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message || thrown.name : String(thrown);
+}

@@ -1,0 +1,113 @@
+/**
+ * What a reader of a query sees: any number of progress events, then exactly one terminal event. The names and fields are
+ * those of the Python side; errors are `UnspoolError` objects here.
+ */
+import type { UnspoolError } from "./errors.js";
+
+/** Where a value stands: member names and element indexes from the root. */
+export type Path = readonly (string | number)[];
+export type ContainerKind = "object" | "array";
+export type FinishReason = "stop" | "length" | "tool_calls" | "content_filter" | "error" | "aborted";
+
+export interface Usage {
+  readonly type: "usage";
+  readonly inputTokens?: number;
+  readonly outputTokens?: number;
+  readonly totalTokens?: number;
+  readonly cachedInputTokens?: number;
+  readonly reasoningTokens?: number;
+  readonly raw?: Readonly<Record<string, unknown>>;
+}
+
+export type Part =
+  | { readonly type: "text"; readonly text: string }
+  | { readonly type: "reasoning"; readonly text: string }
+  | { readonly type: "refusal"; readonly text: string }
+  | {
+      readonly type: "toolCall";
+      readonly id: string;
+      readonly name: string;
+      readonly arguments: string;
+      readonly truncated: boolean;
+    }
+  | { readonly type: "toolResult"; readonly callId: string; readonly text: string; readonly isError: boolean };
+
+export interface Message {
+  readonly role: "system" | "user" | "assistant" | "tool";
+  readonly parts: readonly Part[];
+  readonly finishReason?: FinishReason;
+  readonly rawFinishReason?: string;
+  readonly usage?: Usage;
+  readonly metadata?: Readonly<Record<string, unknown>>;
+}
+
+/** Raw text of the answer, as it came. */
+export interface TextDelta {
+  readonly type: "textDelta";
+  readonly delta: string;
+}
+
+/** A member of an object or an element of an array begins. */
+export interface FieldStart {
+  readonly type: "fieldStart";
+  readonly path: Path;
+}
+
+/** An object or array begins. */
+export interface ObjectStart {
+  readonly type: "objectStart";
+  readonly path: Path;
+  readonly kind: ContainerKind;
+}
+
+/** More decoded text of a string value. */
+export interface StringFieldDelta {
+  readonly type: "stringFieldDelta";
+  readonly path: Path;
+  readonly delta: string;
+}
+
+/** A member or element is complete; its value is not validated. Do not change it: it is part of the stream's own. */
+export interface FieldEnd {
+  readonly type: "fieldEnd";
+  readonly path: Path;
+  readonly value: unknown;
+}
+
+/** An object or array closes. Do not change its value: it is part of the stream's own. */
+export interface ObjectEnd {
+  readonly type: "objectEnd";
+  readonly path: Path;
+  readonly kind: ContainerKind;
+  readonly value: unknown;
+}
+
+/** Terminal: the answer is over and valid. */
+export interface GenerationComplete<T> {
+  readonly type: "generationComplete";
+  readonly result: T;
+  readonly usage?: Usage;
+  readonly finishReason?: FinishReason;
+}
+
+/** Terminal: the answer is not a value of the type asked for. */
+export interface ParsingFailed {
+  readonly type: "parsingFailed";
+  readonly error: UnspoolError;
+}
+
+/** Terminal: the provider or the way to it failed. */
+export interface GenerationFailed {
+  readonly type: "generationFailed";
+  readonly error: UnspoolError;
+}
+
+/** Terminal: the caller's signal stopped the call. */
+export interface Cancelled {
+  readonly type: "cancelled";
+  readonly error: UnspoolError;
+}
+
+export type ProgressEvent = TextDelta | FieldStart | ObjectStart | StringFieldDelta | FieldEnd | ObjectEnd;
+export type TerminalEvent<T> = GenerationComplete<T> | ParsingFailed | GenerationFailed | Cancelled;
+export type StructuredEvent<T = unknown> = ProgressEvent | TerminalEvent<T>;
