@@ -1,0 +1,34 @@
+# Every command of the project. Each does its own set-up; a finished set-up step is stamped and not done again.
+.DEFAULT_GOAL := help
+.PHONY: help setup demo serve test check bench wheel dist lock clean
+bin := .venv/bin
+ready := .venv/.ready web/node_modules/.ready build/stamps/browsers
+
+help:   ## what there is to make
+	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' Makefile | expand -t 16
+setup: $(ready)   ## uv, Python packages, npm packages, Chromium and Firefox
+demo: setup dist   ## a typed answer from a real model in a web page (ENGINE=page|llama.cpp|scripted)
+	$(bin)/unspool demo
+serve: setup dist   ## the demo page, until interrupted
+	$(bin)/unspool serve
+test: setup check dist   ## everything: checks, then all tests in every realm
+	$(bin)/pytest
+check: .venv/.ready web/node_modules/.ready   ## ruff, mypy, pyright, tsc
+	$(bin)/ruff check && $(bin)/ruff format --check && $(bin)/mypy && $(bin)/pyright && npm --prefix web run -s check
+bench: setup dist   ## one JSON line a figure, kept in build/bench.jsonl
+	$(bin)/python -m tests.bench
+wheel: .venv/.ready   ## the Python wheel, in build/wheel
+	$(bin)/python -m build --wheel --no-isolation --outdir build/wheel
+dist: .venv/.ready web/node_modules/.ready   ## the self-hosted folder: Pyodide, wheels, shim, pages
+	$(bin)/unspool bundle
+lock: .venv/.ready   ## resolve requirements/*.txt and web/package-lock.json anew
+	sh tools/lock.sh
+clean:   ## remove what was built; set-up stays
+	rm -rf build/wheel dist web/lib .mypy_cache .ruff_cache .pytest_cache .hypothesis
+
+.venv/.ready: requirements/dev.txt pyproject.toml
+	sh tools/setup.sh python && touch $@
+web/node_modules/.ready: web/package.json web/package-lock.json
+	sh tools/setup.sh web && touch $@
+build/stamps/browsers: .venv/.ready
+	sh tools/setup.sh browsers && mkdir -p $(@D) && touch $@

@@ -1,0 +1,21 @@
+// Runs the bench modules inside Pyodide, in this worker: one message a module, then null.
+import { loadPyodide } from "/pyodide/pyodide.mjs";
+
+const { sources, modules } = await (await fetch("/bench-sources.json")).json();
+const pyodide = await loadPyodide({ indexURL: "/pyodide/", packages: ["pydantic", "unspool"] });
+pyodide.FS.mkdirTree("/repo/tests/bench");
+for (const [path, text] of Object.entries(sources)) pyodide.FS.writeFile(`/repo/${path}`, text);
+pyodide.runPython(`
+import sys
+sys.path.insert(0, "/repo")
+
+async def measured(name):
+    import importlib, inspect, json, traceback
+    try:
+        told = importlib.import_module(f"tests.bench.{name}").measure("pyodide")
+        return json.dumps({"figures": await told if inspect.isawaitable(told) else told})
+    except Exception:
+        return json.dumps({"failed": f"{name} in the worker:\\n{traceback.format_exc()}"})
+`);
+for (const name of modules) postMessage(await pyodide.runPythonAsync(`await measured(${JSON.stringify(name)})`));
+postMessage(null);

@@ -1,0 +1,83 @@
+"""Who may import whom: design, "The tree"."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.design.source import imports_of, module_files, module_name
+
+pytestmark = pytest.mark.host
+
+LAYERS = [
+    {"errors", "tagged", "source"},
+    {"structured.strict_json"},
+    {"messages"},
+    {"stream", "structured"},
+    {"schema"},
+    {"contracts"},
+    {"options", "signals"},
+    {"providers", "templates", "transport", "cache", "answer", "integrations"},
+    {"model"},
+    {"local"},
+    {"llms"},
+    {"functions", "agent", "session", "wire"},
+    {"bridge", "testing"},
+    {""},
+    {"cli"},
+    {"__main__"},
+]
+"""Lowest first. A part imports lower layers and itself. The empty name is the package itself: the public names.
+
+The guarded door for JSON stands below the rest of its folder: whoever meets outside text needs it.
+"""
+
+LEAVES = {
+    "providers.openai_chat": {"llms", "local.function", "local.wllama"},
+    "transport.fetch": {"transport"},
+    "transport.httpx": {"transport"},
+    "local.": {"llms"},
+    "cli.": {"cli"},
+    "integrations.": {"", "testing"},
+}
+"""Modules of these names or below these folders are imported by the doors named, and nobody else in the core."""
+
+NARROW = {"integrations": {"structured", "errors", "source", "signals"}}
+
+
+def layer(name: str) -> int:
+    part = name.partition(".")[0]
+    for wanted in (name, part):
+        for level, parts in enumerate(LAYERS):
+            if wanted in parts:
+                return level
+    raise AssertionError(f"unspool.{name} is in no layer: add {part!r} to LAYERS")
+
+
+@pytest.mark.parametrize("file", module_files(), ids=module_name)
+def test_imports_point_down(file: Path) -> None:
+    name = module_name(file)
+    part = name.partition(".")[0]
+    if part in NARROW:
+        assert {other.partition(".")[0] for other in imports_of(file)} <= NARROW[part] | {part}
+        return
+    wrong = {other for other in imports_of(file) if other.partition(".")[0] != part and layer(other) >= layer(name)}
+    assert not wrong, f"unspool.{name} (layer {layer(name)}) imports {sorted(wrong)}"
+
+
+@pytest.mark.parametrize("file", module_files(), ids=module_name)
+def test_leaves_are_imported_by_their_doors_only(file: Path) -> None:
+    name = module_name(file)
+    for prefix, doors in LEAVES.items():
+        if name.startswith(prefix) or name in doors:
+            continue
+        wrong = {other for other in imports_of(file) if other.startswith(prefix)}
+        assert not wrong, f"unspool.{name} imports {sorted(wrong)}, which only {sorted(doors)} may"
+
+
+def test_type_checking_imports_are_exempt(tmp_path: Path) -> None:
+    """The parser sees what runs, lazily or not, and only that."""
+    from tests.design import source
+
+    file = source.PACKAGE / "errors.py"
+    assert imports_of(file) == set()  # its import of messages is for type checkers
