@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from unspool.errors import CallCancelledError, NetworkError, ProviderError
-from unspool.local.iterable import IterableResponse, is_javascript
+from unspool.local.iterable import IterableResponse
 from unspool.stream.chunks import TextDelta
 
 
@@ -164,7 +164,3 @@ async def test_an_iterable_that_closes_badly_is_no_failure() -> None:
     await response.read()
     response.abort()
     await response.close()
-
-
-def test_python_is_not_javascript() -> None:
-    assert not is_javascript(object())
