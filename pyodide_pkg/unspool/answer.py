@@ -1,0 +1,227 @@
+"""AnswerMachine: the chunks of one response in, the events of a typed answer out, with exactly one terminal event.
+
+It tells the answer's text from reasoning, refusals and tool calls, parses it as it comes, and validates the value once,
+at the end. It never raises for what a model sends. No IO, no clock.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from unspool.errors import CallCancelledError, OutputValidationError, ProviderError, StreamError
+from unspool.messages import Usage
+from unspool.schema import NativeOutput, Schema
+from unspool.schema.checker import is_object
+from unspool.schema.json_schema import WRAPPER
+from unspool.stream.chunks import BlockStart, Chunk, Finish, UsageReport
+from unspool.stream.chunks import TextDelta as TextChunk
+from unspool.structured.events import (
+    Cancelled,
+    FieldEnd,
+    FieldStart,
+    GenerationComplete,
+    GenerationFailed,
+    ParsingFailed,
+    Progress,
+    StructuredEvent,
+    StructuredMachine,
+    TextDelta,
+)
+
+_SHOWN_BYTES = 40
+_SHOWN_CHARS = 300
+
+
+class AnswerMachine:
+    """Decodes one answer: a value of a schema, or plain text where there is none."""
+
+    done: bool
+    """Whether the terminal event has been given."""
+
+    def __init__(
+        self, schema: Schema[Any] | None, *, native: NativeOutput | None = None, max_chars: int, max_depth: int
+    ) -> None:
+        """Expect an answer.
+
+        Args:
+            schema: what it must be; None for plain text.
+            native: the form in which the provider was asked for it.
+            max_chars: longest text, in characters.
+            max_depth: deepest nesting of the value.
+        """
+        self.done = False
+        self._schema = schema
+        self._native = native
+        self._wrapped = native is not None and native.wrapped
+        self._max_chars = max_chars
+        self._max_depth = max_depth + self._wrapped
+        self._values = None if schema is None else self._new_values()
+        self._pieces: list[str] = []
+        self._chars = 0
+        self._kinds: dict[int, str] = {}
+        self._refusal: list[str] = []
+        self._tools: list[str] = []
+        self._usage: Usage | None = None
+
+    @property
+    def text(self) -> str:
+        """The answer's text so far."""
+        if len(self._pieces) > 1:
+            self._pieces[:] = ["".join(self._pieces)]
+        return self._pieces[0] if self._pieces else ""
+
+    @property
+    def partial_value(self) -> Any:
+        """The unvalidated value so far; None before it begins. Of plain text: the text."""
+        if self._values is None:
+            return self.text
+        value = self._values.partial_value
+        return value.get(WRAPPER) if self._wrapped and is_object(value) else value
+
+    def feed(self, chunks: Sequence[Chunk]) -> list[StructuredEvent[Any]]:
+        """Read the chunks of one slice of the network.
+
+        Returns:
+            The slice's text as one `TextDelta`, then what it means; often empty (reasoning, usage). The terminal event
+            is the last one of the answer; after it nothing more is given.
+        """
+        if self.done:
+            return []
+        text = self._text_of(chunks)
+        events: list[StructuredEvent[Any]] = []
+        try:
+            if text:
+                self._pieces.append(text)
+                self._chars += len(text)
+                events.append(TextDelta(text))
+                self._read(text, events)
+            last = chunks[-1]
+            if isinstance(last, Finish):
+                events.append(self._ended(self._outcome(last)))
+        except StreamError as fault:
+            events.append(self._ended(self._unreadable(fault)))
+        return events
+
+    def _text_of(self, chunks: Sequence[Chunk]) -> str:
+        """Give the answer's own text, and take note of the rest."""
+        pieces: list[str] = []
+        for chunk in chunks:
+            if isinstance(chunk, TextChunk):
+                into = self._refusal if self._kinds.get(chunk.index) == "refusal" else pieces
+                into.append(chunk.text)
+            elif isinstance(chunk, BlockStart):
+                self._kinds[chunk.index] = chunk.kind
+                if chunk.kind == "tool_call":
+                    self._tools.append(chunk.name or "?")
+            elif isinstance(chunk, UsageReport):
+                self._usage = chunk.usage
+        return "".join(pieces)
+
+    def _read(self, text: str, events: list[StructuredEvent[Any]]) -> None:
+        if self._values is None:
+            if self._chars > self._max_chars:
+                raise StreamError("MAX_BYTES_EXCEEDED", f"More than {self._max_chars} characters.")
+            return
+        try:
+            events.extend(self._inner(self._values.feed(text)))
+        except StreamError as fault:
+            events.extend(self._inner(self._before_fault(text, fault)))
+            raise
+
+    def _new_values(self) -> StructuredMachine:
+        return StructuredMachine(max_chars=self._max_chars, max_depth=self._max_depth)
+
+    def _before_fault(self, text: str, fault: StreamError) -> list[Progress]:
+        """Read the good part of a slice that holds a fault: the scanner takes a slice as a whole or not at all.
+
+        What a reader sees before the end then does not depend on how the network cut the text.
+        """
+        before = self.text[: -len(text)]
+        if fault.code == "MAX_BYTES_EXCEEDED":
+            good = text[: max(0, self._max_chars - len(before))]
+        else:
+            offset = (fault.byte_offset or 0) - len(before.encode("utf-8", "surrogatepass"))
+            good = text.encode("utf-8", "surrogatepass")[: max(0, offset)].decode("utf-8", "ignore")
+        values = self._new_values()
+        try:
+            values.feed(before)
+            progress = values.feed(good)
+        except StreamError:
+            return []
+        self._values = values
+        return progress
+
+    def _inner(self, progress: list[Progress]) -> list[Progress]:
+        """Leave the wrapper object of a native answer out: readers see the value that they asked for."""
+        if not self._wrapped:
+            return progress
+        inner: list[Progress] = []
+        for event in progress:
+            if isinstance(event, TextDelta) or event.path[:1] != (WRAPPER,):
+                continue
+            if len(event.path) == 1 and isinstance(event, FieldStart | FieldEnd):
+                continue
+            event.path = event.path[1:]
+            inner.append(event)
+        return inner
+
+    def _ended(self, terminal: StructuredEvent[Any]) -> StructuredEvent[Any]:
+        self.done = True
+        if isinstance(terminal, ParsingFailed | GenerationFailed | Cancelled):
+            terminal.error.text = self.text
+            terminal.error.partial_value = self.partial_value
+        return terminal
+
+    def _outcome(self, finish: Finish) -> StructuredEvent[Any]:
+        """Give the terminal event for a response that is over. Raises StreamError for text that is no value."""
+        if isinstance(finish.error, CallCancelledError):
+            return Cancelled(finish.error)
+        if finish.error is not None:
+            return GenerationFailed(finish.error)
+        if finish.reason == "content_filter":
+            return GenerationFailed(ProviderError("CONTENT_FILTERED", "The provider's filter withheld the answer."))
+        if self._refusal:
+            words = "".join(self._refusal)[:_SHOWN_CHARS]
+            return GenerationFailed(ProviderError("REFUSED", f"The model declined to answer: {words}"))
+        if self._tools and not self._chars:
+            return _failed(
+                "OUTPUT_INVALID", f"The model did not answer but asked for tools ({', '.join(self._tools)})."
+            )
+        if self._schema is None or self._values is None:
+            return GenerationComplete(self.text, self._usage, finish.reason)
+        if finish.reason == "length":
+            return _failed("OUTPUT_TRUNCATED", "The answer was cut off by the limit on its length in tokens.")
+        value = self._values.finish()
+        try:
+            result = self._schema.validate(self._native.unwrap(value) if self._native else value)
+        except OutputValidationError as error:
+            return ParsingFailed(error)
+        except RecursionError:
+            return _failed("OUTPUT_TOO_LARGE", "The answer nests too deep to be checked.")
+        return GenerationComplete(result, self._usage, finish.reason)
+
+    def _unreadable(self, fault: StreamError) -> ParsingFailed:
+        match fault.code:
+            case "MAX_BYTES_EXCEEDED":
+                event = _failed("OUTPUT_TOO_LARGE", f"The answer is longer than {self._max_chars} characters.")
+            case "MAX_DEPTH_EXCEEDED":
+                event = _failed("OUTPUT_TOO_LARGE", f"The answer nests too deep: {fault.message}")
+            case "EMPTY_INPUT":
+                event = _failed("OUTPUT_INVALID", "The answer is empty.")
+            case _:
+                event = _failed("OUTPUT_INVALID", f"The answer is not JSON: {fault.message}{self._near(fault)}")
+        event.error.__cause__ = fault
+        return event
+
+    def _near(self, fault: StreamError) -> str:
+        """Show the text around a fault."""
+        if fault.byte_offset is None:
+            return ""
+        data = self.text.encode("utf-8", "replace")
+        shown = data[max(0, fault.byte_offset - _SHOWN_BYTES) : fault.byte_offset + _SHOWN_BYTES]
+        return f" Near: {shown.decode('utf-8', 'ignore')!r}"
+
+
+def _failed(code: str, message: str) -> ParsingFailed:
+    return ParsingFailed(OutputValidationError(code, message))
