@@ -5,7 +5,8 @@ no Python object: all that JavaScript ever holds are the functions of this modul
 
     register {"modules": {name: source}}  → {}
     open     {"prompt", "lm", "schema"?, "protocol"?, "system"?, "options"?, "maxChars"?, "maxDepth"?}  → {"id"}
-    pull     {"id"}  → {"events": […], "done"}; one batch for each slice of the network, one pull at a time
+    pull     {"id"}  → {"events": […], "done"}; what one slice of the network brought, at most 256 events of it; one
+             pull at a time
     cancel   {"id"}  → {}; the query ends with the event `cancelled`, also for a pull that waits
     close    {"id"}  → {}; the query is dropped, and a pull that waits gets no event, and done
 
@@ -43,6 +44,9 @@ __all__ = ["cancel", "close", "connect_page", "open", "pull", "register"]
 
 MAX_CALLS = 256
 """Most queries open at once. A page that opens more forgets to close them."""
+MAX_BATCH_EVENTS = 256
+"""Most events of one batch. The page reads a batch in one task: proxies that hold a stream back and then send it whole
+would otherwise freeze it."""
 MAX_REQUEST_BYTES = 64 * 1024 * 1024
 """Longest message from JavaScript: it may hold a whole conversation, or the source of modules."""
 
@@ -57,12 +61,14 @@ _TERMINAL = (GenerationComplete, ParsingFailed, GenerationFailed, Cancelled)
 class _Call:
     """One open query."""
 
-    __slots__ = ("pulling", "schema", "stream")
+    __slots__ = ("pulling", "rest", "schema", "stream")
 
     def __init__(self, stream: QueryStream[Any], schema: Schema[Any] | None) -> None:
         self.stream = stream
         self.schema = schema
         self.pulling = False
+        self.rest: list[StructuredEvent[Any]] = []
+        """Events that were read and are more than a batch may hold."""
 
 
 class Bridge:
@@ -182,10 +188,12 @@ class Bridge:
         return {"id": id_}
 
     async def _pull(self, id_: str, call: _Call) -> str:
-        events = await call.stream.read()
+        events = call.rest or await call.stream.read()
         done = events is None
+        events = events or []
+        call.rest = events[MAX_BATCH_EVENTS:]
         texts: list[str] = []
-        for event in events or ():
+        for event in events[:MAX_BATCH_EVENTS]:
             text, ends = _event_text(event, call)
             texts.append(text)
             if ends:

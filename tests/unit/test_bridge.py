@@ -100,6 +100,21 @@ async def test_one_batch_for_each_slice(ready: Bridge) -> None:
     assert all(batch["events"] for batch in batches)
 
 
+async def test_a_slice_with_very_many_events_comes_in_several_batches(bridge: Bridge) -> None:
+    """F10: the page reads one batch in one task."""
+    numbers = list(range(1_000))
+    request = {"schema": {"jsonSchema": {"type": "array"}}, "lm": {"provider": "scripted", "text": json.dumps(numbers)}}
+    call = await opened(bridge, **request)
+    batches = []
+    while not batches or not batches[-1]["done"]:
+        batches.append(ok(await bridge.pull(call)))
+    events = [event for batch in batches for event in batch["events"]]
+    assert max(len(batch["events"]) for batch in batches) == 256
+    assert [event["value"] for event in events if event["type"] == "fieldEnd"] == numbers
+    assert events[-1]["result"] == numbers
+    assert events == await all_events(bridge, **request)
+
+
 async def test_json_schema(bridge: Bridge) -> None:
     schema = {"type": "object", "properties": {"n": {"type": "string"}}, "required": ["n"]}
     events = await all_events(bridge, schema={"jsonSchema": schema, "name": "Wanted"})
