@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from unspool import errors, llms, stream, testing
+    from unspool import errors, integrations, llms, stream, testing
     from unspool.errors import (
         BridgeError,
         CallCancelledError,
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
         WireError,
     )
     from unspool.functions import QueryStream, query, query_stream
+    from unspool.integrations.adapter import define_adapter
+    from unspool.integrations.read import StructuredReader, read_structured
+    from unspool.integrations.session import Diagnostic
     from unspool.messages import (
         AssistantMessage,
         Message,
@@ -52,6 +55,7 @@ if TYPE_CHECKING:
         TextDelta,
     )
     from unspool.structured.json_stream import JsonStream
+    from unspool.structured.pool import StreamCompletion, StreamPool, StreamUpdate
     from unspool.structured.tree import Patch, StreamState
 
 __version__ = "0.1.0"
@@ -62,6 +66,7 @@ __all__ = [
     "CallCancelledError",
     "Cancelled",
     "ConfigError",
+    "Diagnostic",
     "FieldEnd",
     "FieldStart",
     "GenerationComplete",
@@ -79,11 +84,15 @@ __all__ = [
     "ReasoningPart",
     "RefusalPart",
     "RequestTimeoutError",
+    "StreamCompletion",
     "StreamError",
+    "StreamPool",
     "StreamState",
     "StreamTruncatedError",
+    "StreamUpdate",
     "StringFieldDelta",
     "StructuredEvent",
+    "StructuredReader",
     "SystemMessage",
     "TextDelta",
     "TextPart",
@@ -96,21 +105,27 @@ __all__ = [
     "UserMessage",
     "WireError",
     "__version__",
+    "define_adapter",
     "errors",
+    "integrations",
     "llms",
     "query",
     "query_stream",
+    "read_structured",
     "stream",
     "testing",
 ]
 
-_MODULES = ("errors", "llms", "stream", "testing")
+_MODULES = ("errors", "integrations", "llms", "stream", "testing")
 _HOMES = {
     "errors": (
         "BridgeError CallCancelledError ConfigError NetworkError OutputValidationError ProviderError "
         "RequestTimeoutError StreamError StreamTruncatedError TransportError UnspoolError WireError"
     ),
     "functions": "QueryStream query query_stream",
+    "integrations.adapter": "define_adapter",
+    "integrations.read": "StructuredReader read_structured",
+    "integrations.session": "Diagnostic",
     "messages": (
         "AssistantMessage Message ReasoningPart RefusalPart SystemMessage TextPart ToolCall ToolMessage ToolResult "
         "Usage UserMessage"
@@ -120,6 +135,7 @@ _HOMES = {
         "StringFieldDelta StructuredEvent TextDelta"
     ),
     "structured.json_stream": "JsonStream",
+    "structured.pool": "StreamCompletion StreamPool StreamUpdate",
     "structured.tree": "Patch StreamState",
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names.split()}

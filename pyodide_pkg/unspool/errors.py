@@ -191,7 +191,7 @@ class StreamError(UnspoolError):
     id: object
     """The pool's id of the stream, when known."""
     operation: str | None
-    """start, push, finish or field_state."""
+    """start, push, finish or field_state; of a wrong operation of an adapter, its type."""
     adapter: str | None
     """Name of the integration, when one was at work."""
     event_type: str | None
@@ -217,10 +217,15 @@ class StreamError(UnspoolError):
 
     def to_wire(self) -> dict[str, object]:
         wire = super().to_wire()
-        for name, key in (("byte_offset", "byteOffset"), ("operation", "operation"), ("adapter", "adapter")):
-            value = getattr(self, name)
-            if value is not None:
-                wire[key] = value
+        known = {
+            "byteOffset": self.byte_offset,
+            "operation": self.operation,
+            "adapter": self.adapter,
+            "eventType": self.event_type,
+        }
+        wire.update({name: value for name, value in known.items() if value is not None})
+        if isinstance(self.id, str | int | float):
+            wire["id"] = self.id
         return wire
 
 

@@ -1,4 +1,5 @@
-"""Public test doubles: a transport that plays a script, a model with a fixed answer, a clock that stands still.
+"""Public test doubles: a transport that plays a script, a model with a fixed answer, a clock that stands still; and the
+tests that every adapter should pass.
 
 They need no network, no event loop of their own and no test framework, and work in every realm.
 """
@@ -11,10 +12,19 @@ from typing import Unpack
 
 from unspool.contracts import HttpRequest, Request, Response
 from unspool.errors import CallCancelledError, ConfigError
+from unspool.integrations.contract_kit import ContractTest, adapter_contract_tests
 from unspool.llms import FunctionModel
 from unspool.options import CallOptions
 
-__all__ = ["FakeClock", "HttpResponse", "ScriptedResponse", "ScriptedTransport", "StaticResponse"]
+__all__ = [
+    "ContractTest",
+    "FakeClock",
+    "HttpResponse",
+    "ScriptedResponse",
+    "ScriptedTransport",
+    "StaticResponse",
+    "adapter_contract_tests",
+]
 
 Slice = bytes | Exception | asyncio.Event
 """Of a scripted body: bytes that arrive, an error that breaks the connection, an event to wait for."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from typing import Any, Literal, cast
 
@@ -19,6 +20,9 @@ VALUE = {"name": "Zoë 👩‍🚀", "tags": ["a", "b"]}
 TERMINAL = {"generationComplete", "parsingFailed", "generationFailed", "cancelled"}
 KEY = "sk-test-0123456789abcdef"
 
+CALL_TIMEOUT_S = 180.0
+"""Playwright lets a page's promise hang for ever."""
+
 Where = Literal["worker", "page", "default"]
 REALMS: list[Where] = ["worker", "page"]
 
@@ -32,7 +36,8 @@ class Client:
     async def call(self, name: str, *arguments: object) -> Any:
         """Call a function of the harness."""
         script = """async ([name, args]) => (await (await import("/harness.mjs"))[name](...args)) ?? null"""
-        return await self.page.evaluate(script, [name, list(arguments)])
+        async with asyncio.timeout(CALL_TIMEOUT_S):
+            return await self.page.evaluate(script, [name, list(arguments)])
 
     async def start(self, where: Where, **options: object) -> dict[str, Any]:
         """Start Python; give its versions, or what `connect` threw."""

@@ -38,7 +38,7 @@ LEAVES = {
     "transport.httpx": {"transport"},
     "local.": {"llms"},
     "cli.": {"cli"},
-    "integrations.": {"", "testing"},
+    "integrations.": {"", "integrations", "testing"},
 }
 """Modules of these names or below these folders are imported by the doors named, and nobody else in the core."""
 

@@ -19,11 +19,38 @@ HEADS = 4
 BLOCKS = 2
 CONTEXT = 2048
 
-# Prints the messages and no generation prompt: with `assistant:` at the end llama.cpp takes the prompt for the beginning
-# of the answer and its grammar sampler refuses every JSON schema.
+# Prints the messages and no generation prompt: with `assistant:` at the end llama.cpp takes the prompt for the
+# beginning of the answer, and its grammar sampler refuses every JSON schema.
 TEMPLATE = "{% for message in messages %}{{ message['role'] }}: {{ message['content'] }}\n{% endfor %}"
 
-WORDS = ["the", "of", "a", "city", "name", "is", "and", "to", "in", "it", "you", "that", "he", "was", "for", "on", "are", "with", "as", "his", "they", "be", "at", "one", "have", "this"]
+WORDS = [
+    "the",
+    "of",
+    "a",
+    "city",
+    "name",
+    "is",
+    "and",
+    "to",
+    "in",
+    "it",
+    "you",
+    "that",
+    "he",
+    "was",
+    "for",
+    "on",
+    "are",
+    "with",
+    "as",
+    "his",
+    "they",
+    "be",
+    "at",
+    "one",
+    "have",
+    "this",
+]
 
 
 def vocabulary() -> tuple[list[str], list[int]]:

@@ -84,6 +84,9 @@ def test_wire_form_of_scanner_and_validation_errors() -> None:
     scanner = StreamError("UNEXPECTED_TOKEN", "x", byte_offset=0, operation="push")
     assert scanner.to_wire()["byteOffset"] == 0
     assert scanner.to_wire()["operation"] == "push"
+    session = StreamError("UNKNOWN_STREAM", "x", id="call_1", adapter="custom", event_type="delta").to_wire()
+    assert (session["id"], session["adapter"], session["eventType"]) == ("call_1", "custom", "delta")
+    assert "id" not in StreamError("UNKNOWN_STREAM", "x", id=("a",)).to_wire()
     validation = OutputValidationError("OUTPUT_INVALID", "x", text="{", partial_value={})
     assert validation.to_wire()["text"] == "{"
     assert validation.to_wire()["partialValue"] == {}

@@ -1,4 +1,4 @@
-"""Sources: iterables read one item at a time. JavaScript's are in tests/pyodide/bodies/read_structured.py."""
+"""Sources: iterables read one item at a time. JavaScript's are in tests/pyodide/test_read_structured.py."""
 
 from __future__ import annotations
 
@@ -234,8 +234,7 @@ async def test_abandoning_closes_in_the_background_and_swallows_what_fails(inter
     await source.next()
     source.abandon()
     source.abandon()
-    while source_module._tasks:
-        await asyncio.sleep(0)
+    await asyncio.wait(source_module._tasks)
     assert closed == [True]
 
 

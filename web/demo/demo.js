@@ -32,12 +32,11 @@ try {
   offerExamples();
   choose(example);
   unspool = await connect({
-    worker: config.worker ?? true,
     indexURL: new URL("./pyodide/", document.baseURI),
     modules: { [MODULE]: source },
     onProgress: showProgress,
   });
-  say("ready", `Ready. Python ${"3.14"} runs in ${config.worker === false ? "this page" : "a worker"}.`);
+  say("ready", "Ready.");
   run.disabled = false;
 } catch (error) {
   fail(error);
@@ -60,7 +59,7 @@ async function ask() {
   running = new AbortController();
   const times = { start: performance.now(), first: undefined };
   clear();
-  run.disabled = true;
+  run.disabled = at("choices").disabled = true;
   stop.disabled = false;
   stop.focus({ preventScroll: true });
   say("asking", "Asking the model …", { busy: true });
@@ -92,7 +91,7 @@ async function ask() {
     view.end();
     running = undefined;
     stop.disabled = true;
-    run.disabled = false;
+    run.disabled = at("choices").disabled = false;
     if (document.activeElement === stop || document.activeElement === document.body) run.focus({ preventScroll: true });
   }
 }
@@ -161,7 +160,6 @@ function offerExamples() {
 }
 
 function choose(one) {
-  running?.abort();
   example = one;
   prompt.value = one.prompt;
   showSource(at("source"), sourceOf(classes, one.type));
@@ -190,13 +188,13 @@ function badge(state, words) {
 }
 
 /** Say what is going on; `share` from 0 to 1 when it is known how far it is. */
-function say(state, words, { busy = false, share } = {}) {
+function say(state, words, { busy = false, share, error } = {}) {
   const progress = at("progress");
   at("status").textContent = words;
   progress.hidden = !busy;
   if (share === undefined) progress.removeAttribute("value");
   else progress.value = share;
-  tell("state", { state, words });
+  tell("state", { state, words, error });
 }
 
 function fail(error) {
@@ -205,7 +203,7 @@ function fail(error) {
   name.textContent = code;
   at("failure").replaceChildren(name, message);
   at("failure").hidden = false;
-  say("failed", unspool === undefined ? "The demo did not start." : "It did not work out.");
+  say("failed", unspool === undefined ? "The demo did not start." : "It did not work out.", { error: `${code}: ${message}` });
 }
 
 function tell(name, detail) {

@@ -8,11 +8,13 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from unspool.cli import bundle
+from unspool.cli import bundle, demo
 from unspool.errors import UnspoolError
 
 app = typer.Typer(name="unspool", no_args_is_help=True, add_completion=False, help="Typed LLM streams in the browser.")
 app.command("bundle")(bundle.command)
+app.command("demo")(demo.demo)
+app.command("serve")(demo.serve)
 
 
 @app.callback()

@@ -60,34 +60,40 @@ TEXT = (
 # What a small model would say to the schemas of the demo; by title, which is also the name of the schema on the wire.
 ANSWERS: dict[str, dict[str, Any]] = {
     "City": {
-        "city": "Lisbon",
-        "country": "Portugal",
-        "known_for": "Steep streets of tiled houses above a wide river, yellow trams, and custard tarts.",
-        "sights": ["Belém Tower", "São Jorge Castle", "Alfama"],
-        "population": 545796,
+        "city": "Paris",
+        "country": "France",
+        "continent": "Europe",
+        "known_for": "Wide boulevards, small bookshops, and bridges over a slow river.",
+        "sights": ["Eiffel Tower", "Louvre", "Sacré-Cœur"],
     },
-    "Recipe": {
-        "title": "Tomato soup with basil",
-        "minutes": 25,
-        "vegetarian": True,
-        "ingredients": [
-            {"item": "ripe tomatoes", "amount": "800 g"},
-            {"item": "onion", "amount": "1"},
-            {"item": "basil", "amount": "a handful"},
+    "Person": {
+        "name": "Albert Einstein",
+        "born": 1879,
+        "country": "Germany",
+        "fields": ["physics", "mathematics"],
+        "known_for": "The theory of relativity.",
+    },
+    "Event": {
+        "what": "Football",
+        "who": ["Sam", "Kim", "Lee"],
+        "day": "Sunday",
+        "time": "15:00",
+        "place": "The park",
+    },
+    "Story": {
+        "title": "The Dragon Who Carried Water",
+        "genre": "adventure",
+        "characters": [
+            {"name": "Ember", "role": "a dragon who is afraid of fire"},
+            {"name": "Tove", "role": "a girl who keeps the village well"},
         ],
-        "steps": ["Soften the onion in oil.", "Add the tomatoes and simmer.", "Blend with the basil and season."],
-    },
-    "Ticket": {
-        "summary": "The export button does nothing in Firefox",
-        "category": "bug",
-        "priority": "high",
-        "steps": ["Open a report", "Press Export", "Nothing happens"],
+        "opening": "Ember had never told anyone why she slept beside the lake.",
     },
 }
 
 TOKENS_PER_S = 28.0
 FIRST_TOKEN_S = 0.35
-_TOKEN = re.compile(r"\s?[^\W\d_]{1,6}|\s?\d{1,3}|\s|.", re.DOTALL)
+_TOKEN = re.compile(r"\s*(?:[^\W\d_]{1,6}|\d{1,3}|.)|\s+", re.DOTALL)
 _MAX_NESTING = 8
 
 
@@ -149,7 +155,7 @@ class Answer:
         elif scenario == "scripted-text" or value is None:
             self.text = TEXT
         else:
-            self.text = json.dumps(value, ensure_ascii=False, indent=2)
+            self.text = json.dumps(value, ensure_ascii=False)
         self.tokens = _TOKEN.findall(self.text)
         limit = request.get("max_completion_tokens", request.get("max_tokens"))
         if scenario == "scripted-length":
@@ -278,6 +284,8 @@ def _sample(schema: object, root: Mapping[str, Any], name: str, depth: int) -> A
     match node.get("type", "object" if members else None):
         case "object":
             return {key: _sample(inner, root, key, depth + 1) for key, inner in members.items()}
+        case "array" if node.get("prefixItems"):
+            return [_sample(inner, root, name, depth + 1) for inner in node["prefixItems"]]
         case "array":
             count = max(int(node.get("minItems", 0)), min(2, int(node.get("maxItems", 2))))
             return [_sample(node.get("items", {"type": "string"}), root, name, depth + 1) for _ in range(count)]

@@ -8,8 +8,9 @@ from typing import Any, cast
 
 from unspool.contracts import Request
 from unspool.errors import UnspoolError, WireError
-from unspool.local.iterable import IterableResponse, failure, is_javascript
+from unspool.local.iterable import IterableResponse, failure
 from unspool.providers.openai_chat import OpenAIChatAdapter, OpenAIChatDecoder
+from unspool.source import is_javascript
 from unspool.stream.chunks import (
     BlockEnd,
     BlockStart,

@@ -1,4 +1,4 @@
-"""Text to values: one guarded door for whole JSON, incremental scanners for JSON in pieces, and the events they give."""
+"""Text to values: one guarded door for whole JSON, scanners for JSON in pieces, and the events they give."""
 
 from unspool.structured.json_stream import JsonStream
 from unspool.structured.strict_json import loads

@@ -11,7 +11,7 @@ import re
 from typing import Any, Final, Literal
 
 from unspool.errors import StreamError
-from unspool.structured.strict_json import MAX_NUMBER_CHARS, NUMBER, number, unescape
+from unspool.structured.strict_json import NUMBER, number, unescape
 
 # What the next character may be.
 START: Final = 0
@@ -39,14 +39,19 @@ KEY: Final = 11
 NUMBER_RUN: Final = 12
 LITERAL: Final = 13
 
-_VALUE_MODES: Final = frozenset({START, ELEMENT, NEXT_ELEMENT, MEMBER_VALUE})
+AT_KEY: Final = frozenset({MEMBER, NEXT_MEMBER})
+AFTER_KEY: Final = frozenset({COLON, MEMBER_VALUE})
+AT_ELEMENT: Final = frozenset({ELEMENT, NEXT_ELEMENT})
+_AT_VALUE: Final = AT_ELEMENT | {START, MEMBER_VALUE}
 
 _SPACE = re.compile(r"[ \t\n\r]*+")
-_BODY = re.compile(r'[^"\\\x00-\x1f]*+(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\x00-\x1f]*+)*+')
+BODY: Final = re.compile(r'[^"\\\x00-\x1f]*+(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\x00-\x1f]*+)*+')
 _ESCAPE_START = re.compile(r"\\(?:u[0-9a-fA-F]{0,3})?")
 _HALF_PAIR = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}")
 _RUN = re.compile(r"[-+.0-9eE]++")
-_LITERALS: Final[dict[str, Any]] = {"true": True, "false": False, "null": None}
+_MAX_EAGER_CHARS: Final = 4096
+"""Eager mode: a number longer than this is not shown any further before it ends."""
+LITERALS: Final[dict[str, Any]] = {"true": True, "false": False, "null": None}
 _LITERAL_OF_LETTER: Final = {"t": "true", "f": "false", "n": "null"}
 
 PatchOp = Literal["set", "append", "complete"]
@@ -59,7 +64,7 @@ type Run = tuple[Run | None, str, int]
 class Frame:
     """An open container: where it hangs and what it holds. Frames form a chain to the root."""
 
-    __slots__ = ("parent", "slot", "container", "depth", "view")
+    __slots__ = ("parent", "slot", "container", "depth", "view", "_path")
 
     def __init__(self, parent: Frame | None, slot: Slot, container: dict[str, Any] | list[Any], depth: int) -> None:
         self.parent = parent
@@ -69,23 +74,31 @@ class Frame:
         self.depth = depth
         self.view: Any = None
         """Immutable mode: the last snapshot of the container."""
+        self._path: Path | None = None
 
     def path(self) -> Path:
-        slots: list[Any] = []
-        frame: Frame = self
-        while frame.parent is not None:
-            slots.append(frame.slot)
-            frame = frame.parent
-        slots.reverse()
-        return tuple(slots)
+        """Give the path of the container; it is put together when it is first asked for."""
+        if self._path is None:
+            slots: list[Any] = []
+            frame: Frame = self
+            while frame.parent is not None:
+                slots.append(frame.slot)
+                frame = frame.parent
+            slots.reverse()
+            self._path = tuple(slots)
+        return self._path
 
 
 type Position = tuple[int, Frame | None, Slot, str, Run | None, str]
-"""Everything that decides how the next text is read:
+"""Everything that decides how the next text is read. A plain tuple, since one is made at almost every push:
 
-mode · innermost open container · key or index in it of the value that is open, comes next or came last · tail: text that
-must be read again (an escape that is not whole, half a pair, structure without effect so far) or, in a literal, the
-letters to come · text of the open key or number · eager mode: the part of the open number that was shown last.
+- the mode;
+- the innermost open container, None at the root;
+- the key or index in it of the value that is open, comes next or came last;
+- the tail: text to be read again (an escape that is not whole, half a pair, structure without an effect so far), or in
+  a literal the letters to come;
+- the text of the open key or number;
+- eager mode: the part of the open number that was shown last.
 """
 
 BEGINNING: Final[Position] = (START, None, 0, "", None, "")
@@ -103,7 +116,7 @@ class Change:
         """The container that holds the value; None: the value is the root."""
         self.slot = slot
         self.value = value
-        """What is set or appended. A Frame stands for its container: one that opens, or (op complete) one that closed."""
+        """What is set or appended. A Frame stands for its container, which opens or (op complete) has closed."""
 
 
 def walk(
@@ -126,9 +139,7 @@ def walk(
     return _Walk(at, chunk, bytes_seen, max_depth, unique_keys, eager).run()
 
 
-def finish(
-    at: Position, bytes_seen: int, *, unique_keys: bool, eager: bool
-) -> tuple[list[Change], Position]:
+def finish(at: Position, bytes_seen: int, *, unique_keys: bool, eager: bool) -> tuple[list[Change], Position]:
     """Judge the end of the text.
 
     Returns:
@@ -150,7 +161,7 @@ class _Walk:
             self.text = self.tail + chunk
             self.base -= utf8_size(self.tail)
             self.tail = ""
-        self.pos = 0
+        self.pos: int = 0
         self.max_depth = max_depth
         self.unique_keys = unique_keys
         self.eager = eager
@@ -197,17 +208,17 @@ class _Walk:
     def _structure(self, char: str) -> None:
         mode = self.mode
         if char == '"':
-            if mode in _VALUE_MODES:
+            if mode in _AT_VALUE:
                 self._set("")
                 self.mode = STRING
                 self.pos += 1
                 return
-            if mode in (MEMBER, NEXT_MEMBER):
+            if mode in AT_KEY:
                 self.mode = KEY
                 self.pos += 1
                 return
         elif char in "{[":
-            if mode in _VALUE_MODES:
+            if mode in _AT_VALUE:
                 self._open(char)
                 return
         elif char in "}]":
@@ -229,7 +240,7 @@ class _Walk:
                 self.mode = MEMBER_VALUE
                 self.pos += 1
                 return
-        elif mode in _VALUE_MODES:
+        elif mode in _AT_VALUE:
             if char in "-0123456789":
                 self.mode = NUMBER_RUN
                 return
@@ -239,7 +250,7 @@ class _Walk:
                 self.tail = literal
                 self._extend(literal)
                 if self.eager:
-                    self._set(_LITERALS[literal])
+                    self._set(LITERALS[literal])
                     self._complete()
                 return
         if mode == DONE:
@@ -275,9 +286,9 @@ class _Walk:
         return True
 
     def _body(self) -> tuple[str, bool]:
-        """Read the inside of a string up to its quote or the end of the text; gives it decoded, and whether it closed."""
+        """Read a string up to its quote or the end of the text; gives the new part decoded, and whether it closed."""
         text = self.text
-        match = _BODY.match(text, self.pos)
+        match = BODY.match(text, self.pos)
         assert match is not None
         body = match[0]
         end = match.end()
@@ -346,7 +357,7 @@ class _Walk:
 
     def _show_prefix(self) -> None:
         run = self.key_or_number
-        if run is None or run[2] > MAX_NUMBER_CHARS:
+        if run is None or run[2] > _MAX_EAGER_CHARS:
             return  # each step reads the number from its start: without a bound, quadratic
         text = self._joined()
         self.key_or_number = run
@@ -374,7 +385,7 @@ class _Walk:
             return
         literal = self._joined()
         if not self.eager:
-            self._set(_LITERALS[literal])
+            self._set(LITERALS[literal])
             self._complete()
         self._leave_value()
 

@@ -10,6 +10,9 @@ Three ways through a chunk, the first that fits:
    met something unknown is taken back first, so a chunk is read wholly or not at all.
 """
 
+# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUnknownMemberType=false
+# Pyright loses the declared types in a loop of this size; mypy follows them.
+
 from __future__ import annotations
 
 import re
@@ -22,12 +25,7 @@ from unspool.structured._grammar import (
     AFTER_MEMBER,
     BEGINNING,
     COLON,
-    DONE,
-    ELEMENT,
-    KEY,
-    MEMBER,
     MEMBER_VALUE,
-    NEXT_ELEMENT,
     NEXT_MEMBER,
     START,
     STRING,
@@ -38,55 +36,20 @@ from unspool.structured._grammar import (
     utf8_size,
     walk,
 )
+from unspool.structured._pieces import read_pieces
+from unspool.structured._read import IN_NUMBER, INFINITE, LITERAL_STARTS, Unknown, read
 from unspool.structured.frozen import fork, settle, snapshot
-from unspool.structured.strict_json import MAX_NUMBER_CHARS, scan_flat, unescape
+from unspool.structured.strict_json import scan_flat, scan_string
 from unspool.structured.tree import StreamState, TextState
 
-_INFINITY: Final = float("inf")
-_INFINITE: Final = frozenset({_INFINITY, -_INFINITY})
-_BLANK: Final = " \t\n\r"
 _COMMA: Final = frozenset({",", ", "})
 _COLON: Final = frozenset({":", ": "})
-_NUMBER_START: Final = frozenset("-0123456789")
 _SCALAR_START: Final = frozenset("-0123456789tfn")
-_AFTER_SCALAR: Final = frozenset(" ,}]\n\r\t")
-_IN_NUMBER: Final = "0123456789-+.eE"
-_LITERALS: Final = {"true": True, "false": False, "null": None}
-_LITERAL_STARTS: Final = frozenset({"t", "tr", "tru", "f", "fa", "fal", "fals", "n", "nu", "nul"})
 _MAX_TAIL: Final = 64
 """Longest structure that is read again with the next chunk; more of it goes to the walk, which reads nothing twice."""
-
-_BETWEEN: Final[tuple[dict[str, int], ...]] = (
-    {},  # START
-    {"": ELEMENT, " ": ELEMENT},
-    {"": NEXT_ELEMENT, " ": NEXT_ELEMENT},
-    {"": MEMBER, " ": MEMBER},
-    {"": NEXT_MEMBER, " ": NEXT_MEMBER},
-    {": ": MEMBER_VALUE, ":": MEMBER_VALUE, "": COLON},
-    {"": MEMBER_VALUE, " ": MEMBER_VALUE},
-    {", ": NEXT_ELEMENT, ",": NEXT_ELEMENT, "": AFTER_ELEMENT},
-    {", ": NEXT_MEMBER, ",": NEXT_MEMBER, "": AFTER_MEMBER},
-    {},  # DONE
-)
-"""For each mode: structure that has no effect, and the mode it leads to."""
-_RUNS: Final = {
-    run.replace(" ", gap): tuple(run.replace(" ", ""))
-    for run in (
-        *(": {", ": [", ": [{", ": [[", "{", "[", "[{", "[[", ", {", ", [", "}", "]", "}}", "}]", "]}", "]]", "}, ", "], "),
-        *("}, {", "], [", "}}, ", "}], ", "]}, ", "]], ", "]}, {", "}}, {", "}]}, {"),
-    )
-    for gap in (" ", "")
-}
-"""Brackets that often stand together, and their tokens."""
-_TOKENS: Final = re.compile(
-    r"[{}\[\]:,]|-?[0-9][-+.0-9eE]*(?:[ \t\n\r]*,[ \t\n\r]*-?[0-9][-+.0-9eE]*)*|[a-z]+|[^ \t\n\r]"
-)
-"""Any structure; numbers with nothing but commas between them are one token."""
-_CONTROL: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
-_LINE_BREAK: Final = re.compile(r"[\t\n\r]")
-_OPEN_ESCAPE: Final = re.compile(
-    r"\\u[dD][89abAB][0-9a-fA-F]{2}(?:\\(?:u[0-9a-fA-F]{0,3})?)?\Z|\\(?:u[0-9a-fA-F]{0,3})?\Z"
-)
+_FEW: Final = 24
+"""Pieces between quotes up to which going by the quotes is the shorter way."""
+_UNSAFE: Final = re.compile(r"[\x00-\x1f]")
 
 Steps = dict[str, Any]
 """Single characters without an effect that shows, and for each the steps that may follow."""
@@ -98,10 +61,6 @@ class Ask(Exception):
 
 class End(Exception):
     """Thrown into the scanner: the text is over. It gives the last state, or raises the fault of the text."""
-
-
-class _Unknown(Exception):
-    """Leaves the second way."""
 
 
 def scan(
@@ -128,15 +87,34 @@ def scan(
     Raises:
         StreamError: the first fault of the text. The scanner is over then.
     """
-    at: Position = BEGINNING
+    comma, colon, after_member, member_value, next_member, string = (
+        _COMMA,
+        _COLON,
+        AFTER_MEMBER,
+        MEMBER_VALUE,
+        NEXT_MEMBER,
+        STRING,
+    )
+    at: Any = BEGINNING
+    mode: int
+    frame: Any
+    slot: Any
+    tail: str
     mode, frame, slot, tail, _, _ = at
     container: Any = root
     value: Any = None
     seen = 0
-    held = ""
-    text = ""
-    letters: Steps = _NONE
-    steps: Steps = _NONE
+    held: str = ""
+    text: str = ""
+    chunk: str = ""
+    rest: str
+    piece: str
+    quote: str
+    pieces: list[str]
+    item: Any
+    steps: Any = _NONE
+    in_text = False
+    key: Any = None
     careful = eager
     quick = not eager
     state: Any = None
@@ -144,51 +122,52 @@ def scan(
         while True:
             try:
                 chunk = yield state
-            except Ask:
-                state = (at, seen, value)
-                continue
-            except End:
-                before = at
+                asked = None
+            except (Ask, End) as question:
+                asked = question.__class__
+            if asked is not None:
+                if asked is Ask:
+                    state = (at, seen, value)
+                    continue
                 if held:
                     raise StreamError("INVALID_CHUNK", "The text ends in half of a surrogate pair.", byte_offset=seen)
+                before = at
                 changes, at = finish(at, seen, unique_keys=unique_keys, eager=eager)
                 _apply(changes, root, immutable)
                 value = snapshot(root, None, None) if immutable else _value(root)
                 mode, frame, slot, tail, _, _ = at
-                letters = steps = _NONE
-                container, text, quick = root, "", False
+                steps, container, text, in_text, quick = _NONE, root, "", False, False
                 state = _state(root, value, seen, before, changes, at)
                 continue
-            if chunk in letters:
-                if seen == max_bytes:
-                    raise _too_long(max_bytes, seen)
-                seen += 1
-                container[slot] = None
-                text += chunk
-                container[slot] = text
-                if immutable:
-                    value = snapshot(root, frame, slot)
-                state = StreamState(value, seen, at, chunk, at)
-                continue
-            if chunk in steps and len(tail) < _MAX_TAIL:
-                if seen == max_bytes:
-                    raise _too_long(max_bytes, seen)
-                seen += 1
-                steps = steps[chunk]
-                tail += chunk
-                before = at
-                at = (mode, frame, slot, tail, None, "")
-                state = StreamState(value, seen, before, "", at)
-                continue
-            lone = ""
-            if held or not chunk.isascii():
-                chunk, size, held, lone = _paired(held + chunk)
-                total = seen + size
-            else:
+            if chunk in steps and seen < max_bytes:
+                if in_text:
+                    seen += 1
+                    container[slot] = None
+                    text += chunk
+                    container[slot] = text
+                    if immutable:
+                        value = snapshot(root, frame, slot)
+                    state = StreamState(value, seen, at, chunk, at)
+                    continue
+                if len(tail) < _MAX_TAIL:
+                    seen += 1
+                    steps = steps[chunk]
+                    tail += chunk
+                    before = at
+                    at = (mode, frame, slot, tail, None, "")
+                    state = StreamState(value, seen, before, "", at)
+                    continue
+            if chunk.isascii():
                 total = seen + len(chunk)
+            else:
+                try:
+                    total = seen + len(chunk.encode())
+                except UnicodeEncodeError:
+                    total = seen
+                    steps, in_text, quick = _NONE, False, False
             if total > max_bytes:
                 raise _too_long(max_bytes, seen)
-            if letters and '"' not in chunk and "\\" not in chunk and chunk.isprintable():
+            if in_text and '"' not in chunk and "\\" not in chunk and chunk.isprintable():
                 seen = total
                 container[slot] = None
                 text += chunk
@@ -198,270 +177,193 @@ def scan(
                 state = StreamState(value, seen, at, chunk, at)
                 continue
             before = at
-            if quick and not lone:
+            if quick:
+                rest = tail + chunk
+                base = len(container)
+                length = len(text)
+                broken = not chunk.isprintable()
                 try:
-                    escaped = broken = False
-                    letters = steps = _NONE
-                    rest = tail + chunk
-                    tail = ""
-                    length = -1
-                    base = len(container)
-                    if "\\" in rest:
-                        if _CONTROL.search(rest):
-                            raise _Unknown
-                        rest = rest.replace("\\\\", "\0").replace('\\"', "\1")
-                        escaped = broken = True
-                    elif not rest.isprintable():
-                        if _CONTROL.search(rest):
-                            raise _Unknown
-                        broken = True
-                    pieces = rest.split('"')
-                    last = len(pieces) - 1
-                    i = 0
-                    if mode == STRING:
-                        piece = pieces[0]
-                        if broken:
-                            if _LINE_BREAK.search(piece):
-                                raise _Unknown
-                            if escaped:
-                                if not last and (cut := _OPEN_ESCAPE.search(piece, max(0, len(piece) - 11))):
-                                    tail = cut[0]
-                                    piece = piece[: cut.start()]
-                                piece = _decoded(piece)
-                        length = len(text)
+                    # First what was open.
+                    if mode == member_value:
+                        key = slot
+                        if rest[0] == " ":
+                            rest = rest[1:]
+                        if rest[0] == '"':
+                            if key in container:
+                                raise Unknown
+                            container[key] = text = ""
+                            rest = rest[1:]
+                            tail = ""
+                            mode = string
+                        elif rest[0] in _SCALAR_START:
+                            if not rest.strip(IN_NUMBER) or rest in LITERAL_STARTS:
+                                if len(rest) > _MAX_TAIL:
+                                    raise Unknown
+                                tail = rest
+                                steps = _NONE
+                                at = (member_value, frame, slot, rest, None, "")
+                                seen = total
+                                state = StreamState(value, seen, before, chunk, at)
+                                continue
+                            item, end = scan_flat(rest, 0)
+                            if item in INFINITE or key in container:
+                                raise Unknown
+                            container[key] = item
+                            mode = after_member
+                            rest = rest[end:]
+                    elif mode == COLON:
+                        key = slot
+                    if mode == string:
+                        if "\\" in rest:
+                            piece, end = scan_string(rest + '"', 0)
+                            if end > len(rest):
+                                if "\\u" in rest[-6:]:
+                                    raise Unknown  # perhaps half of a pair
+                                quote = ""
+                            else:
+                                quote = '"'
+                                rest = rest[end:]
+                        else:
+                            piece, quote, rest = rest.partition('"')
+                            if broken and _UNSAFE.search(piece):
+                                raise Unknown
                         container[slot] = None
                         text += piece
                         container[slot] = text
-                        if not last:
-                            at = (STRING, frame, slot, tail, None, "")
-                            if not tail:
-                                letters = _LETTERS
+                        if not quote:
+                            tail = ""
+                            in_text = True
+                            steps = _LETTERS
+                            at = (string, frame, slot, "", None, "")
                             seen = total
                             if immutable:
                                 value = snapshot(root, frame, slot)
                             state = StreamState(value, seen, before, chunk, at)
                             continue
-                        mode = AFTER_MEMBER if container.__class__ is dict else AFTER_ELEMENT
-                        i = 1
-                    key: Any = None
-                    while True:
-                        # The structure at i, then the string after it.
-                        piece = pieces[i]
-                        step = _BETWEEN[mode].get(piece)
-                        if step is None:
-                            if mode == COLON and piece[0] == ":":
-                                # A scalar member is so common that it has its own step.
-                                start = 2 if piece[1] == " " else 1
-                                if piece[start] in _SCALAR_START and (i < last or piece[-1] in _AFTER_SCALAR):
-                                    item, end = scan_flat(piece, start)
-                                    if item in _INFINITE or end > MAX_NUMBER_CHARS or key in container:
-                                        raise _Unknown
-                                    container[key] = item
-                                    mode = AFTER_MEMBER
-                                    pieces[i] = piece[end:]
-                                    continue
-                            if i == last:
-                                head = piece.rstrip(_IN_NUMBER)
-                                if head != piece and (step := _BETWEEN[mode].get(head)) is not None:
-                                    tail = piece[len(head) :]
-                                    if tail[0] not in _NUMBER_START or (step != MEMBER_VALUE and step != NEXT_ELEMENT):
-                                        raise _Unknown
-                                    mode = step
-                                    break
-                            for token in _RUNS.get(piece) or _TOKENS.findall(piece):
-                                if token == ",":
-                                    if mode == AFTER_MEMBER:
-                                        mode = NEXT_MEMBER
-                                    elif mode == AFTER_ELEMENT:
-                                        mode = NEXT_ELEMENT
-                                    else:
-                                        raise _Unknown
-                                elif token == "}" or token == "]":
-                                    if token == "}":
-                                        if mode != AFTER_MEMBER and mode != MEMBER:
-                                            raise _Unknown
-                                    elif mode != AFTER_ELEMENT and mode != ELEMENT:
-                                        raise _Unknown
-                                    assert frame is not None
-                                    if immutable:
-                                        settle(root, frame)
-                                    frame = frame.parent
-                                    if frame is None:
-                                        mode = DONE
-                                        container = root
-                                    else:
-                                        container = frame.container
-                                        mode = AFTER_MEMBER if container.__class__ is dict else AFTER_ELEMENT
-                                elif token == ":":
-                                    if mode != COLON:
-                                        raise _Unknown
-                                    mode = MEMBER_VALUE
-                                elif mode == MEMBER_VALUE and key in container:
-                                    raise _Unknown
-                                elif mode != MEMBER_VALUE and mode != ELEMENT and mode != NEXT_ELEMENT and mode != START:
-                                    raise _Unknown
-                                elif token == "{" or token == "[":
-                                    depth = 1 if frame is None else frame.depth + 1
-                                    if depth > max_depth:
-                                        raise _Unknown
-                                    item = {} if token == "{" else []
-                                    if mode == MEMBER_VALUE:
-                                        container[key] = item
-                                        frame = Frame(frame, key, item, depth)
-                                    else:
-                                        frame = Frame(frame, len(container), item, depth)
-                                        container.append(item)
-                                        if mode == START:
-                                            value = item
-                                    container = item
-                                    mode = MEMBER if token == "{" else ELEMENT
-                                elif mode == START or len(token) > MAX_NUMBER_CHARS:
-                                    raise _Unknown
-                                elif token in _LITERALS:
-                                    if mode == MEMBER_VALUE:
-                                        container[key] = _LITERALS[token]
-                                        mode = AFTER_MEMBER
-                                    else:
-                                        container.append(_LITERALS[token])
-                                        mode = AFTER_ELEMENT
-                                elif i == last and token[0] not in _NUMBER_START:
-                                    if not piece.endswith(token) or token not in _LITERAL_STARTS:
-                                        raise _Unknown
-                                    tail = token
-                                else:
-                                    if i == last and piece.endswith(token):
-                                        token, _, tail = token.rpartition(",")
-                                        tail = tail.strip(_BLANK)
-                                        if not token:
-                                            break
-                                    if mode == MEMBER_VALUE:
-                                        item, end = scan_flat(token, 0)
-                                        if end != len(token) or item in _INFINITE:
-                                            raise _Unknown
-                                        container[key] = item
-                                        mode = AFTER_MEMBER
-                                    else:
-                                        items, _ = scan_flat(f"[{token}]", 0)
-                                        if _INFINITY in items or -_INFINITY in items:
-                                            raise _Unknown
-                                        container.extend(items)
-                                        mode = NEXT_ELEMENT if tail else AFTER_ELEMENT
-                        else:
-                            mode = step
-                        if i == last:
-                            break
-                        i += 1
-                        piece = pieces[i]
-                        if broken:
-                            if _LINE_BREAK.search(piece):
-                                raise _Unknown
-                            if escaped:
-                                if i == last and (cut := _OPEN_ESCAPE.search(piece, max(0, len(piece) - 11))):
-                                    tail = cut[0]
-                                    piece = piece[: cut.start()]
-                                piece = _decoded(piece)
-                        if mode == MEMBER_VALUE:
-                            if key in container:
-                                raise _Unknown
-                            container[key] = piece
-                            if i == last:
-                                slot = key
-                                mode = STRING
-                                break
-                            mode = AFTER_MEMBER
-                        elif mode == NEXT_MEMBER or mode == MEMBER:
-                            key = piece
-                            if i == last:
-                                mode = KEY
-                                break
-                            mode = COLON
-                        elif mode == NEXT_ELEMENT or mode == ELEMENT:
-                            container.append(piece)
-                            if i == last:
-                                slot = len(container) - 1
-                                mode = STRING
-                                break
-                            mode = AFTER_ELEMENT
-                        else:
-                            raise _Unknown
-                        i += 1
-                    # Where the text ended: the position, and what may follow without an effect.
-                    if mode == STRING:
-                        text = piece
-                        if not tail:
-                            letters = _LETTERS
-                    elif mode == AFTER_MEMBER or mode == MEMBER:
-                        slot = None
-                        steps = _STEPS[mode]
-                    elif mode == AFTER_ELEMENT:
-                        slot = len(container) - 1
-                        steps = _STEPS[AFTER_ELEMENT]
-                    elif mode == KEY:
-                        if tail or (escaped and not _is_plain(key)):
-                            raise _Unknown
-                        slot = None
-                        steps = _KEY_STEPS
-                        if container:
-                            mode = AFTER_MEMBER
-                            tail = ',"' + key
-                        else:
-                            mode = MEMBER
+                        in_text = False
+                        mode = after_member if container.__class__ is dict else AFTER_ELEMENT
+                    # Then whole members and elements, and the part of one at the end.
+                    pieces = [] if broken or "\\" in rest else rest.split('"', _FEW)
+                    last = len(pieces) - 1
+                    done = False
+                    if 0 < last < 4 and (
+                        pieces[0] in comma if mode == after_member else mode == next_member and not pieces[0]
+                    ):
+                        # One member or a part of one: what most chunks of structure are.
+                        key = pieces[1]
+                        if last == 1:
+                            mode = next_member
+                            slot = None
                             tail = '"' + key
-                    elif mode == COLON or mode == MEMBER_VALUE:
-                        if (escaped and not _is_plain(key)) or (unique_keys and key in container):
-                            raise _Unknown
-                        slot = None
-                        tail = f'"{key}"' if mode == COLON else f'"{key}":{tail}'
-                        mode = MEMBER
-                        if container:
-                            mode = AFTER_MEMBER
-                            tail = "," + tail
-                    elif mode == NEXT_MEMBER:
-                        slot = None
-                        steps = _STEPS[NEXT_MEMBER]
-                        mode = AFTER_MEMBER
-                        tail = ","
-                    elif mode == NEXT_ELEMENT:
-                        slot = len(container) - 1
-                        if not tail:
-                            steps = _STEPS[NEXT_ELEMENT]
-                        mode = AFTER_ELEMENT
-                        tail = "," + tail
-                    elif mode == ELEMENT:
-                        slot = 0
-                        if not tail:
-                            steps = _STEPS[ELEMENT]
-                    else:
-                        slot = 0
-                        quick = mode == START
+                            steps = _KEY_STEPS
+                            done = True
+                        elif key in container:
+                            raise Unknown
+                        elif (piece := pieces[2]) in colon:
+                            slot = key
+                            tail = ""
+                            if last == 3:
+                                container[key] = text = pieces[3]
+                                mode = string
+                                in_text = True
+                                steps = _LETTERS
+                            else:
+                                mode = member_value
+                                steps = _STEPS[member_value]
+                            done = True
+                        elif piece and piece[0] == ":":
+                            start = 2 if piece[1] == " " else 1
+                            if piece[start] in _SCALAR_START:
+                                if last == 2 and (
+                                    not (tail := piece[start:]).strip(IN_NUMBER) or tail in LITERAL_STARTS
+                                ):
+                                    mode = member_value
+                                    slot = key
+                                    steps = _NONE
+                                    done = True
+                                else:
+                                    item, end = scan_flat(piece, start)
+                                    if item in INFINITE:
+                                        raise Unknown
+                                    container[key] = item
+                                    mode = after_member
+                                    slot = None
+                                    rest = piece[end:]
+                                    if rest in comma:
+                                        mode = next_member
+                                        if last == 3:
+                                            tail = '"' + pieces[3]
+                                            steps = _KEY_STEPS
+                                        else:
+                                            tail = ""
+                                            steps = _STEPS[next_member]
+                                        done = True
+                                    elif last == 3:
+                                        pieces = [rest, pieces[3]]
+                                    else:
+                                        pieces = [rest]
+                    if not done:
+                        at = (mode, frame, slot, "", None, "")
+                        if 0 <= last < _FEW:
+                            at = read_pieces(pieces, at, root, max_depth, unique_keys, immutable)
+                        else:
+                            at = read(rest, at, root, max_depth, unique_keys, immutable)
+                        mode, frame, slot, tail, _, _ = at
+                        if frame is None:
+                            container = root
+                            quick = mode == START
+                            steps = _NONE
+                        else:
+                            container = frame.container
+                            if mode == string:
+                                text = container[slot]
+                                in_text = True
+                                steps = _LETTERS
+                            elif not tail:
+                                steps = _STEPS[mode]
+                            else:
+                                steps = _KEY_STEPS if tail[0] == '"' else _NONE
+                        if value is None and not immutable and root:
+                            value = root[0]
                     if len(tail) > _MAX_TAIL:
-                        raise _Unknown
-                except (_Unknown, ValueError, StopIteration, IndexError):
-                    _undo(before, root, base, length)
+                        raise Unknown
+                except (Unknown, ValueError, StopIteration, IndexError):
+                    at = before
+                    _undo(before, root, base, length if before[0] == STRING else -1)
+                    if before[1] is None:
+                        value = None
                 else:
                     at = (mode, frame, slot, tail, None, "")
                     seen = total
                     if immutable:
-                        value = snapshot(root, frame, slot if mode == STRING else None)
+                        value = snapshot(root, frame, slot if mode == string else None)
                     state = StreamState(value, seen, before, chunk, at)
                     continue
+            text = lone = ""
+            if held or not chunk.isascii():
+                chunk, size, held, lone = _paired(held + chunk)
+                total = seen + size
+                if total > max_bytes:
+                    raise _too_long(max_bytes, seen)
             changes, at = walk(before, chunk, seen, max_depth=max_depth, unique_keys=unique_keys, eager=eager)
             if lone:
                 raise StreamError("INVALID_CHUNK", "A chunk holds half of a surrogate pair.", byte_offset=total)
             careful = _apply(changes, root, immutable) or careful
             seen = total
             mode, frame, slot, tail, _, _ = at
-            letters = steps = _NONE
-            text = ""
+            steps = _NONE
+            in_text = False
             if frame is None:
                 container = root
-                quick = mode == START and not careful
+                quick = mode == START and not careful and not held
             else:
                 container = frame.container
-                quick = mode <= STRING and mode != COLON and mode != MEMBER_VALUE and not careful
-                if mode == STRING and not tail and not eager:
-                    letters = _LETTERS
+                quick = mode <= STRING and not careful and not held
+                if mode == STRING and not eager:
                     text = container[slot]
+                    if not tail and not held:
+                        in_text = True
+                        steps = _LETTERS
             value = snapshot(root, frame, slot if mode == STRING else None) if immutable else _value(root)
             state = _state(root, value, seen, before, changes, at)
     finally:
@@ -519,7 +421,7 @@ def _apply(changes: list[Change], root: list[Any], immutable: bool) -> bool:
         elif container.__class__ is dict:
             if slot in container:
                 repeated = True
-                if immutable:
+                if immutable and frame is not None:
                     container = fork(frame)
             container[slot] = value
         elif slot == len(container):
@@ -568,17 +470,6 @@ def _too_long(max_bytes: int, seen: int) -> StreamError:
     return StreamError("MAX_BYTES_EXCEEDED", f"The text has more than {max_bytes} bytes.", byte_offset=seen)
 
 
-def _decoded(text: str) -> str:
-    if "\\" in text or "\0" in text or "\1" in text:
-        return unescape(text.replace("\1", '\\"').replace("\0", "\\\\"))
-    return text
-
-
-def _is_plain(text: str) -> bool:
-    """Whether a key may be read again as it is, without escapes."""
-    return text.isprintable() and '"' not in text and "\\" not in text
-
-
 _NONE: Final[Steps] = {}
 _LETTERS: Final[Steps] = dict.fromkeys((chr(code) for code in range(32, 127) if chr(code) not in '"\\'), True)
 _KEY_STEPS: Final[Steps] = {}
@@ -588,7 +479,7 @@ def _build_steps() -> tuple[Steps, ...]:
     number: Steps = {}
     number.update(dict.fromkeys("0123456789.eE+-", number))
     value: Steps = dict.fromkeys("-0123456789", number)
-    for word in _LITERALS:
+    for word in ("true", "false", "null"):
         table = value
         for letter in word[:-1]:  # the last letter has an effect
             table = table.setdefault(letter, {})

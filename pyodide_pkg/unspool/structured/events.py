@@ -11,9 +11,14 @@ from typing import Any, ClassVar, Literal
 
 from unspool.errors import CallCancelledError, OutputValidationError, StreamError, UnspoolError
 from unspool.messages import FinishReason, Usage
-from unspool.structured.json_stream import JsonStream
+from unspool.structured.json_stream import BYTES_CEILING, JsonStream
 from unspool.structured.tree import Patch
 from unspool.tagged import Tagged
+
+MAX_CHARS = 1_048_576
+"""Default limit on the text of an answer, in characters: langfx.js's."""
+MAX_DEPTH = 64
+"""Default limit on open containers of an answer: langfx.js's."""
 
 Path = tuple[str | int, ...]
 ContainerKind = Literal["object", "array"]
@@ -141,52 +146,97 @@ type StructuredEvent[T] = Progress | GenerationComplete[T] | ParsingFailed | Gen
 
 
 class StructuredMachine:
-    """Answer text in, progress events out: strict JSON with a value of any kind at the root.
+    """Answer text in, progress events out; then the complete value. Strict JSON with a value of any kind at the root.
 
-    Bounded by characters and depth. After an error it is dead, and `partial_value` still answers.
+    Source: langfx.js, docs/STREAMING.md (the event table and the strictness of the JSON protocol).
     """
 
-    def __init__(self, *, max_chars: int = 1_048_576, max_depth: int = 64) -> None:
-        self._stream = JsonStream(max_bytes=4_294_967_295, max_depth=max_depth, duplicate_keys="error")
+    def __init__(self, *, max_chars: int = MAX_CHARS, max_depth: int = MAX_DEPTH) -> None:
+        """
+        Args:
+            max_chars: longest text, in characters, whitespace included.
+            max_depth: most open containers at once, up to 512.
+        Raises:
+            StreamError: INVALID_OPTIONS.
+        """
+        if type(max_chars) is not int or not 0 < max_chars <= BYTES_CEILING // 4:
+            raise StreamError("INVALID_OPTIONS", f"max_chars must be a whole number from 1 to {BYTES_CEILING // 4}.")
+        self._stream = JsonStream(max_bytes=BYTES_CEILING, max_depth=max_depth, duplicate_keys="error")
+        self._room = max_chars
         self._max_chars = max_chars
-        self._chars = 0
+        self._error: StreamError | None = None
         self._open: list[Any] = []
 
     @property
     def partial_value(self) -> Any:
-        """The unvalidated value so far; None before it begins."""
+        """The unvalidated value so far; None before it begins. Do not change it."""
         return self._stream.value
 
     def feed(self, text: str) -> list[Progress]:
-        """Read the next text of the answer."""
-        self._chars += len(text)
-        if self._chars > self._max_chars:
-            raise StreamError("MAX_BYTES_EXCEEDED", f"More than {self._max_chars} characters.")
-        return self._events(self._stream.push(text).changes)
+        """Read the next text of the answer.
+
+        Args:
+            text: any text; may cut an escape, a number or a surrogate pair in two.
+        Returns:
+            What it means, in document order; often empty. A number or literal is reported when it is complete.
+        Raises:
+            StreamError: what `JsonStream.push` raises, DUPLICATE_KEY included; MAX_BYTES_EXCEEDED when the text has more
+                than `max_chars` characters.
+        After an error:
+            Dead: later calls raise the same error. Nothing of the text is in `partial_value`.
+        """
+        if self._error is not None:
+            raise self._error
+        try:
+            self._room -= len(text)
+            if self._room < 0:
+                raise StreamError(
+                    "MAX_BYTES_EXCEEDED", f"The answer has more than {self._max_chars} characters.", operation="push"
+                )
+            return self._events(self._stream.push(text).changes)
+        except StreamError as error:
+            self._error = error
+            raise
 
     def finish(self) -> Any:
-        """Give the complete value."""
-        self._stream.finish()
+        """Say that the answer is over.
+
+        Returns:
+            The complete value, not validated.
+        Raises:
+            StreamError: EMPTY_INPUT, INCOMPLETE_JSON, INVALID_JSON, NON_FINITE_NUMBER or INVALID_CHUNK; after an error of
+                `feed` that error.
+        """
+        if self._error is not None:
+            raise self._error
+        try:
+            self._stream.finish()
+        except StreamError as error:
+            self._error = error
+            raise
         return self._stream.value
 
-    def _events(self, changes: list[Patch]) -> list[Progress]:
+    def _events(self, patches: list[Patch]) -> list[Progress]:
         events: list[Progress] = []
         containers = self._open
-        for patch in changes:
+        for patch in patches:
             op, path, value = patch.op, patch.path, patch.value
             if op == "append":
                 events.append(StringFieldDelta(path, value))
             elif op == "set":
                 if path:
                     events.append(FieldStart(path))
-                if isinstance(value, (dict, list)):
-                    events.append(ObjectStart(path, "object" if isinstance(value, dict) else "array"))
+                kind = _KINDS.get(value.__class__)
+                if kind is not None:
+                    events.append(ObjectStart(path, kind))
                     containers.append(containers[-1][path[-1]] if path else self._stream.value)
             else:
-                parent = len(path)
-                if len(containers) > parent:
+                if len(containers) > len(path):
                     closed = containers.pop()
-                    events.append(ObjectEnd(path, "object" if isinstance(closed, dict) else "array", closed))
+                    events.append(ObjectEnd(path, _KINDS[closed.__class__], closed))
                 if path:
                     events.append(FieldEnd(path, containers[-1][path[-1]]))
         return events
+
+
+_KINDS: dict[type, ContainerKind] = {dict: "object", list: "array"}

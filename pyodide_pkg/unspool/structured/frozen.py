@@ -122,11 +122,11 @@ def thaw(value: Any) -> Any:
     pending: list[tuple[Any, Any]] = [(result, 0)]
     while pending:
         holder, slot = pending.pop()
-        item = holder[slot]
-        if isinstance(item, (dict, FrozenObject)):
+        item: Any = holder[slot]
+        if item.__class__ in _OBJECTS:
             copy: Any = dict(item)
             children: Any = copy.items()
-        elif isinstance(item, (list, FrozenArray)):
+        elif item.__class__ in _ARRAYS:
             copy = list(item)
             children = enumerate(copy)
         else:
@@ -155,8 +155,22 @@ def snapshot(root: list[Any], frame: Frame | None, open_slot: Slot) -> Any:
 
 def settle(root: list[Any], frame: Frame) -> None:
     """Put the last snapshot of a container that closes into its parent."""
-    parent = root if frame.parent is None else frame.parent.container
+    parent: Any = root if frame.parent is None else frame.parent.container
     parent[frame.slot] = _view(frame, None, None)
+
+
+def freeze(value: Any) -> Any:
+    """Freeze a container that arrived whole. Does not recurse."""
+    root: list[Any] = [value]
+    found: list[tuple[Any, Any]] = [(root, 0)]
+    for holder, slot in found:  # grows while it runs: parents before children
+        item = holder[slot]
+        children: Any = item.items() if item.__class__ is dict else enumerate(item)
+        found.extend((item, key) for key, child in children if child.__class__ in _CONTAINERS)
+    for holder, slot in reversed(found):
+        item = holder[slot]
+        holder[slot] = (FrozenObject if item.__class__ is dict else FrozenArray)(item, len(item), None, None)
+    return root[0]
 
 
 def fork(frame: Frame) -> Any:
@@ -165,7 +179,7 @@ def fork(frame: Frame) -> Any:
     return frame.container
 
 
-def _view(frame: Frame, key: Slot, child: Any) -> FrozenObject | FrozenArray:
+def _view(frame: Frame, key: Slot, child: Any) -> Any:
     storage = frame.container
     size = len(storage)
     view = frame.view
@@ -183,4 +197,6 @@ def _view(frame: Frame, key: Slot, child: Any) -> FrozenObject | FrozenArray:
     return view
 
 
-_CONTAINERS = frozenset({dict, list, FrozenObject, FrozenArray})
+_OBJECTS: frozenset[Any] = frozenset({dict, FrozenObject})
+_ARRAYS: frozenset[Any] = frozenset({list, FrozenArray})
+_CONTAINERS = _OBJECTS | _ARRAYS

@@ -2,6 +2,8 @@
 
 In: text cut anywhere. Out: after each piece the state, with the value so far and the patches that made it.
 No IO, no clock, no recursion, no loop over characters.
+
+Source: RFC 8259; behaviour and codes after Streamfold's IncrementalJsonScanner.
 """
 
 from __future__ import annotations
@@ -11,16 +13,24 @@ from types import TracebackType
 from typing import Any, Literal, Self
 
 from unspool.errors import StreamError
-from unspool.structured._grammar import BEGINNING, DONE, NUMBER_RUN, STRING, Frame, Position
+from unspool.structured._grammar import DONE, LITERAL, NUMBER_RUN, STRING, Frame, Position
 from unspool.structured._scan import Ask, End, scan
 from unspool.structured.strict_json import DEPTH_CEILING, MAX_BYTES, MAX_DEPTH, DuplicateKeys
 from unspool.structured.tree import FieldState, Snapshots, StreamState, TextState
 
 Scalars = Literal["complete", "eager"]
 
+BYTES_CEILING = 4_294_967_295
+"""No limit on bytes may be set higher."""
+
 
 class JsonStream:
-    """One JSON text in pieces."""
+    """Reads one JSON text in pieces. The value is there, and correct as far as it goes, after each of them.
+
+    A container or a string is shown as soon as it opens; a key only with its value; a number or literal when it is
+    proved complete (with `scalars="eager"` as soon and as far as it is one). What is shown only grows, unless a key is
+    repeated.
+    """
 
     def __init__(
         self,
@@ -31,35 +41,51 @@ class JsonStream:
         duplicate_keys: DuplicateKeys = "last",
         scalars: Scalars = "complete",
     ) -> None:
+        """
+        Args:
+            max_bytes: most UTF-8 bytes of the text, whitespace included; default 16 MiB.
+            max_depth: most open containers; default 128, at most 512.
+            snapshots: "live" shows one value that changes in place (read it, do not change it); "immutable" shows
+                frozen values (`FrozenObject`, `FrozenArray`) that share what has not changed.
+            duplicate_keys: whether a repeated key replaces the value or is a fault.
+            scalars: when numbers and literals are shown.
+        Raises:
+            StreamError: INVALID_OPTIONS.
+        """
         _choice("snapshots", snapshots, ("live", "immutable"))
         _choice("duplicate_keys", duplicate_keys, ("last", "error"))
         _choice("scalars", scalars, ("complete", "eager"))
+        self._eager = scalars == "eager"
         self._root: list[Any] = []
         self._left: list[tuple[Position, int, Any]] = []
         self._scanner = scan(
             self._root,
             self._left,
-            max_bytes=_limit("max_bytes", max_bytes, MAX_BYTES, 4_294_967_295),
+            max_bytes=_limit("max_bytes", max_bytes, MAX_BYTES, BYTES_CEILING),
             max_depth=_limit("max_depth", max_depth, MAX_DEPTH, DEPTH_CEILING),
             unique_keys=duplicate_keys == "error",
-            eager=scalars == "eager",
+            eager=self._eager,
             immutable=snapshots == "immutable",
         )
         next(self._scanner)
         self._send = self._scanner.send
         self._error: StreamError | None = None
+        self._closed = False
 
     @property
     def value(self) -> Any:
-        """The value so far; None before it begins."""
+        """The value so far; None before it begins. After an error, the value before the piece at fault."""
         root = self._root
         return root[0] if root and root[0].__class__ is str else self._where()[2]
 
     @property
     def state(self) -> StreamState:
-        """The state, without changes."""
-        if self._error is not None:
-            raise self._error
+        """The state as it is, without changes.
+
+        Raises:
+            StreamError: the fault of the text, or STREAM_DISPOSED.
+        """
+        self._check("state")
         at, seen, value = self._where()
         root = self._root
         if root and root[0].__class__ is str:
@@ -67,54 +93,83 @@ class JsonStream:
         return StreamState(value, seen, at, [], at)
 
     def push(self, chunk: str) -> StreamState:
-        """Read the next piece of the text."""
+        """Read the next piece of the text.
+
+        Args:
+            chunk: any text; may cut a number, a literal, an escape or a surrogate pair in two.
+        Returns:
+            The state after it.
+        Raises:
+            StreamError: UNEXPECTED_TOKEN, MISMATCHED_CLOSING, TRAILING_DATA, INVALID_JSON, DUPLICATE_KEY,
+                NON_FINITE_NUMBER or MAX_DEPTH_EXCEEDED with the byte offset of the first fault, which does not depend
+                on how the text was cut. MAX_BYTES_EXCEEDED: the piece was refused whole, before it was read.
+                INVALID_CHUNK: not text, or half of a surrogate pair stands alone in it. STREAM_DISPOSED.
+        After an error:
+            Dead: later calls raise the same error. Nothing of the piece is in the value.
+        """
         try:
-            return self._send(chunk)
+            return self._send(chunk)  # type: ignore[no-any-return]
         except StreamError as error:
-            raise self._failed(error, "push")
+            self._fail(error, "push")
+            raise
         except StopIteration:
-            assert self._error is not None
-            raise self._error from None
+            self._check("push")
+            raise AssertionError from None
         except (TypeError, AttributeError):
-            if isinstance(chunk, str):
+            if isinstance(chunk, str):  # pyright: ignore[reportUnnecessaryIsInstance]
                 raise
-            raise self._failed(StreamError("INVALID_CHUNK", "A chunk must be text."), "push") from None
+            error = StreamError("INVALID_CHUNK", "A piece of the text must be text.")
+            self._fail(error, "push")
+            raise error from None
 
     def finish(self) -> StreamState:
-        """Say that the text is over."""
-        if self._error is not None:
-            raise self._error
+        """Say that the text is over. A second time changes nothing.
+
+        Returns:
+            The last state; the changes are those of a root number, which only the end proves complete.
+        Raises:
+            StreamError: EMPTY_INPUT, INCOMPLETE_JSON, INVALID_JSON, NON_FINITE_NUMBER, INVALID_CHUNK,
+                STREAM_DISPOSED.
+        After an error:
+            Dead, as after an error of `push`.
+        """
+        self._check("finish")
         try:
-            return self._scanner.throw(End)
+            return self._scanner.throw(End)  # type: ignore[no-any-return]
         except StreamError as error:
-            raise self._failed(error, "finish")
+            self._fail(error, "finish")
+            raise
 
     def field_state(self, path: Sequence[str | int]) -> FieldState:
-        """Tell whether the value at a path can still change."""
+        """Tell whether the value at a path can still change.
+
+        Args:
+            path: keys and indexes from the root; they compare by their text. It may lead nowhere.
+        Returns:
+            "complete" when the value, or one that holds it, is complete; else "partial".
+        """
         mode, frame, slot, _, _, _ = self._where()[0]
-        if mode == DONE:
+        # What can change is the chain of open containers and the open scalar at its end. All else that is known is
+        # complete, so no marks are kept.
+        if mode == DONE or (self._eager and mode == LITERAL and frame is None):
             return "complete"
         chain: list[Frame] = []
         while frame is not None:
             chain.append(frame)
             frame = frame.parent
         chain.reverse()
-        for depth, segment in enumerate(path):
-            if depth == len(chain):
-                return "partial"
-            if depth + 1 < len(chain):
-                open_slot = chain[depth + 1].slot
-            else:
-                open_slot = slot if mode == STRING or mode == NUMBER_RUN else None
-            if open_slot is not None and str(segment) == str(open_slot):
-                continue
-            return "complete" if _holds(chain[depth].container, segment) else "partial"
+        open_slots: list[str | int | None] = [inner.slot for inner in chain[1:]]
+        open_slots.append(slot if mode in (STRING, NUMBER_RUN) else None)
+        for outer, open_slot, segment in zip(chain, open_slots, path, strict=False):
+            if open_slot is None or str(segment) != str(open_slot):
+                return "complete" if _holds(outer.container, str(segment)) else "partial"
         return "partial"
 
     def close(self) -> None:
-        """Release the scanner. The value and the field states stay. Closing again is fine."""
+        """Release the scanner. The value and the field states stay; all else raises STREAM_DISPOSED. Twice is fine."""
+        self._closed = True
+        self._error = None
         self._scanner.close()
-        self._error = StreamError("STREAM_DISPOSED", "The stream was closed.")
 
     def __enter__(self) -> Self:
         return self
@@ -125,19 +180,26 @@ class JsonStream:
         self.close()
 
     def _where(self) -> tuple[Position, int, Any]:
+        """The position, the bytes seen, and the value unless it is a string."""
         return self._left[0] if self._left else self._scanner.throw(Ask)
 
-    def _failed(self, error: StreamError, operation: str) -> StreamError:
+    def _check(self, operation: str) -> None:
+        if self._closed:
+            raise StreamError("STREAM_DISPOSED", "The stream was closed.", operation=operation)
+        if self._error is not None:
+            raise self._error
+
+    def _fail(self, error: StreamError, operation: str) -> None:
         error.operation = operation
         self._error = error
-        return error
 
 
-def _holds(container: dict[str, Any] | list[Any], segment: str | int) -> bool:
+def _holds(container: dict[str, Any] | list[Any], segment: str) -> bool:
     if isinstance(container, dict):
-        return str(segment) in container
-    text = str(segment)
-    return text.isdecimal() and text.isascii() and str(int(text)) == text and int(text) < len(container)
+        return segment in container
+    if not (segment.isascii() and segment.isdecimal() and len(segment) < 20):
+        return False
+    return str(int(segment)) == segment and int(segment) < len(container)
 
 
 def _limit(name: str, value: int | None, default: int, ceiling: int) -> int:

@@ -13,7 +13,8 @@ from __future__ import annotations
 import json
 import math
 import re
-from json.decoder import scanstring
+from collections.abc import Callable
+from json.decoder import scanstring  # type: ignore[attr-defined]  # not in the stubs
 from typing import Any, Literal, NoReturn
 
 from unspool.errors import StreamError
@@ -26,9 +27,6 @@ MAX_DEPTH = 128
 """Default limit on open containers: Streamfold's."""
 DEPTH_CEILING = 512
 """No limit on open containers may be set higher. Pyodide: fatal somewhere beyond 1,000."""
-MAX_NUMBER_CHARS = 4300
-"""Digits of one integer: CPython's own limit, since turning text into an integer takes more than linear time."""
-
 NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)((?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?)")
 """A JSON number; group 1 is empty for an integer."""
 
@@ -45,58 +43,74 @@ def loads(
     """Decode one JSON text.
 
     Args:
-        text: the whole text, or its UTF-8 bytes without a byte order mark.
-        max_depth: most open containers at once, up to 512.
+        text: the whole text, or its UTF-8 bytes; without a byte order mark.
+        max_depth: most open containers at once, from 1 to 512.
         max_bytes: most UTF-8 bytes, whitespace included.
         duplicate_keys: refuse a repeated key of an object, or keep its last value.
     Returns:
         dict, list, str, int, float, bool or None.
     Raises:
-        StreamError: MAX_BYTES_EXCEEDED, MAX_DEPTH_EXCEEDED, DUPLICATE_KEY, NON_FINITE_NUMBER, INVALID_CHUNK (a raw lone
-            surrogate) or one of the grammar codes, with the byte offset of the first fault; INVALID_OPTIONS.
+        StreamError: MAX_BYTES_EXCEEDED, MAX_DEPTH_EXCEEDED, DUPLICATE_KEY, NON_FINITE_NUMBER, INVALID_CHUNK (half of a
+            surrogate pair stands in the text itself), or a code of the grammar; with the byte offset of the first
+            fault. INVALID_OPTIONS.
     """
     if not 0 < max_depth <= DEPTH_CEILING:
         raise StreamError("INVALID_OPTIONS", f"max_depth must be from 1 to {DEPTH_CEILING}.")
-    size = len(text)
-    decoded = text
-    if isinstance(decoded, str):
-        if size <= max_bytes and not decoded.isascii():
-            try:
-                size = len(decoded.encode())
-            except UnicodeEncodeError:
-                _refuse(decoded, max_depth, max_bytes, duplicate_keys)
-    elif size <= max_bytes:
-        try:
-            decoded = decoded.decode()
-        except UnicodeDecodeError as error:
-            _refuse(decoded[: error.start].decode(), max_depth, max_bytes, duplicate_keys, utf8_fault=error.start)
-    if size > max_bytes:
+    if len(text) > max_bytes:
         raise StreamError("MAX_BYTES_EXCEEDED", f"The JSON text has more than {max_bytes} bytes.", byte_offset=0)
-    assert isinstance(decoded, str)
-    if decoded.count("[") + decoded.count("{") > max_depth and nesting(decoded) > max_depth:
-        _refuse(decoded, max_depth, max_bytes, duplicate_keys)
+    broken_at: int | None = None
+    if isinstance(text, bytes):
+        data = text
+        try:
+            text = data.decode()
+        except UnicodeDecodeError as error:
+            broken_at = error.start
+            text = data[:broken_at].decode()
+    if broken_at is None and is_encodable(text, max_bytes):
+        brackets = text.count("[") + text.count("{")
+        if brackets <= max_depth or nesting(text) <= max_depth:
+            try:
+                return (_LAST_KEY if duplicate_keys == "last" else _UNIQUE_KEYS).decode(text)
+            except (ValueError, RecursionError):
+                pass  # the scanner finds the first fault, and reads what it does not mind
+    return _scanned(text, max_depth, max_bytes, duplicate_keys, broken_at)
+
+
+def is_encodable(text: str, max_bytes: int) -> bool:
+    """Whether the text can be UTF-8, of no more than so many bytes."""
+    if text.isascii():
+        return True
     try:
-        return (_LAST_KEY if duplicate_keys == "last" else _UNIQUE_KEYS).decode(decoded)
-    except (ValueError, StreamError):
-        _refuse(decoded, max_depth, max_bytes, duplicate_keys)
+        return len(text.encode()) <= max_bytes
+    except UnicodeEncodeError:
+        return False
+
+
+def decode_read(text: str) -> Any:
+    """Decode a text that an incremental scanner has read to its end: grammar, depth and size are known to be good."""
+    return _LAST_KEY.decode(text)
 
 
 def nesting(text: str) -> int:
-    """Give the greatest number of brackets open at once outside strings, without recursion; text may be invalid."""
-    depth = deepest = 0
+    """Give the most containers that open inside each other in a piece of text that begins outside strings.
+
+    Does not recurse. The text may be invalid, and may begin inside containers and close them.
+    """
+    depth = lowest = deepest = 0
     for match in _OUTSIDE_STRINGS.finditer(text):
         run = match[0]
         if run[0] in "[{":
             depth += len(run)
-            deepest = max(deepest, depth)
+            deepest = max(deepest, depth - lowest)
         elif run[0] != '"':
             depth -= len(run)
+            lowest = min(lowest, depth)
     return deepest
 
 
 def unescape(body: str) -> str:
-    """Decode the inside of a JSON string whose escapes are known to be whole and valid; escaped halves of a pair join."""
-    return scanstring(body + '"', 0)[0]
+    """Decode the inside of a string whose escapes are known to be whole and valid; escaped halves of a pair join."""
+    return scan_string(body + '"', 0)[0]
 
 
 def number(text: str) -> int | float | None:
@@ -105,66 +119,77 @@ def number(text: str) -> int | float | None:
     Returns:
         The number; None when the text does not follow the grammar.
     Raises:
-        StreamError: NON_FINITE_NUMBER when it is beyond the range of a float, or an integer of more than 4,300 digits.
+        StreamError: NON_FINITE_NUMBER when it is beyond the range of a 64-bit float, or an integer of more digits than
+            the interpreter converts (4,300 unless the host changed it).
     """
     match = NUMBER.fullmatch(text)
     if match is None:
         return None
-    if not match[1]:
-        return _integer(text)
-    return _finite(text)
-
-
-def _integer(text: str) -> int:
-    # The length is tested here, and not left to CPython's own limit, which the host may have changed or lifted.
-    if len(text) > MAX_NUMBER_CHARS + text.startswith("-"):
-        raise StreamError("NON_FINITE_NUMBER", f"An integer has more than {MAX_NUMBER_CHARS} digits.")
     try:
-        return int(text)
+        return _finite(text) if match[1] else int(text)
     except ValueError:
-        raise StreamError("NON_FINITE_NUMBER", "An integer has more digits than this interpreter converts.") from None
+        raise StreamError("NON_FINITE_NUMBER", "A number is out of the range that can be held.") from None
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(name)
 
 
 def _finite(text: str) -> float:
     value = float(text)
     if math.isinf(value):
-        raise StreamError("NON_FINITE_NUMBER", "A number is beyond the range of a 64-bit float.")
+        raise ValueError(text)
     return value
-
-
-def _no_constant(name: str) -> NoReturn:
-    raise StreamError("INVALID_JSON", f"{name} is not JSON.")
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     members = dict(pairs)
     if len(members) != len(pairs):
-        raise StreamError("DUPLICATE_KEY", "An object has the same key twice.")
+        raise ValueError("a key is repeated")
     return members
 
 
-_LAST_KEY = json.JSONDecoder(parse_constant=_no_constant, parse_float=_finite, parse_int=_integer)
-_UNIQUE_KEYS = json.JSONDecoder(
-    parse_constant=_no_constant, parse_float=_finite, parse_int=_integer, object_pairs_hook=_unique
-)
+_LAST_KEY = json.JSONDecoder(parse_constant=_no_constant, parse_float=_finite)
+_UNIQUE_KEYS = json.JSONDecoder(parse_constant=_no_constant, parse_float=_finite, object_pairs_hook=_unique)
 
-scan_flat = json.JSONDecoder(parse_constant=_no_constant).scan_once
-"""(text, start) → (value, end) of the scalar or the array of numbers that begins there, at C speed. The caller sees to
-it that nothing nested begins there, and judges numbers beyond the range of a float. StopIteration: no value begins there."""
+scan_flat: Callable[[str, int], tuple[Any, int]] = json.JSONDecoder(parse_constant=_no_constant).scan_once  # type: ignore[attr-defined]
+"""(text, start) → (value, end): decode the scalar, or the array of numbers, that begins at `start`.
+
+The caller sees to it that nothing nested begins there, and judges numbers beyond the range of a float. It raises
+ValueError or StopIteration when no value begins there, or when it is cut or at fault.
+"""
+scan_string: Callable[[str, int], tuple[str, int]] = scanstring  # pyright: ignore[reportUnknownVariableType]
+"""(text, start) → (string, end): decode the string whose inside begins at `start`. ValueError: cut or at fault."""
 
 
-def _refuse(
-    text: str, max_depth: int, max_bytes: int, duplicate_keys: DuplicateKeys, *, utf8_fault: int | None = None
-) -> NoReturn:
-    """Raise the first fault of a text that is known to be bad, as the incremental scanner names and places it."""
-    from unspool.structured.json_stream import JsonStream
+def scan_nested(text: str, start: int, unique_keys: bool) -> tuple[Any, int]:
+    """Decode the container that begins at `start` and ends in the text; gives it and its end.
+
+    The caller has counted the brackets of the text: they cannot nest deeper than 512.
+
+    Raises:
+        ValueError, StopIteration, RecursionError: it is cut or at fault, or the stack is full already.
+    """
+    decoder: Any = _UNIQUE_KEYS if unique_keys else _LAST_KEY
+    return decoder.scan_once(text, start)  # type: ignore[no-any-return]
+
+
+def _scanned(text: str, max_depth: int, max_bytes: int, duplicate_keys: DuplicateKeys, broken_at: int | None) -> Any:
+    """Read the text as the incremental scanner does, which names and places the first fault.
+
+    Args:
+        broken_at: where bytes stood that are not UTF-8, when the text was cut there.
+    """
+    from unspool.structured.json_stream import JsonStream  # it imports this module
 
     stream = JsonStream(max_depth=max_depth, max_bytes=max_bytes, duplicate_keys=duplicate_keys)
     try:
         stream.push(text)
-        if utf8_fault is None:
+        if broken_at is None:
             stream.finish()
     except StreamError as error:
         error.operation = None
-        raise error from None
-    raise StreamError("INVALID_JSON", "The JSON text is not valid UTF-8.", byte_offset=utf8_fault)
+        raise
+    if broken_at is not None:
+        raise StreamError("INVALID_JSON", f"The text is not UTF-8 at byte {broken_at}.", byte_offset=broken_at)
+    return stream.value

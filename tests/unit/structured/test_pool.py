@@ -169,7 +169,13 @@ def test_start_checks_in_order_and_leaves_nothing_behind() -> None:
 
 @pytest.mark.parametrize(
     ("text", "code"),
-    [("[1}", "MISMATCHED_CLOSING"), ("1 1", "TRAILING_DATA"), ("[1,]", "UNEXPECTED_TOKEN"), ("\ud800x", "INVALID_CHUNK")],
+    [
+        ("[1}", "MISMATCHED_CLOSING"),
+        ("1 1", "TRAILING_DATA"),
+        ("[1,]", "INVALID_JSON"),
+        ("]", "UNEXPECTED_TOKEN"),
+        ("\ud800x", "INVALID_CHUNK"),
+    ],
 )
 def test_a_push_that_fails_takes_its_stream_out(text: str, code: str) -> None:
     """S59, S47: the others do not notice, and the error says whose it is."""
@@ -178,7 +184,7 @@ def test_a_push_that_fails_takes_its_stream_out(text: str, code: str) -> None:
     pool.start("bad")
     with pytest.raises(StreamError) as caught:
         pool.push("bad", text)
-    assert caught.value.code in (code, "INVALID_JSON")
+    assert caught.value.code == code
     assert (caught.value.id, caught.value.operation) == ("bad", "push")
     error = refused("UNKNOWN_STREAM", pool.push, "bad", "1")
     assert (error.id, error.operation) == ("bad", "push")

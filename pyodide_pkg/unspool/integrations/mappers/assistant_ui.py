@@ -1,0 +1,75 @@
+"""assistant-ui: the chunks of `assistant-stream`.
+
+Source: https://github.com/assistant-ui/assistant-ui, packages/assistant-stream/src/core/AssistantStreamChunk.ts.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from unspool.integrations.calls import Calls
+from unspool.integrations.fields import Record, first, items, key, record, text, type_of
+from unspool.integrations.mappers.endings import Endings
+from unspool.integrations.mappers.failure import failure
+
+_CUTS = ("length", "content-filter", "error")
+
+
+class AssistantUiMapper:
+    """Calls by the path of their part."""
+
+    adapter = "assistant-ui"
+    final_text_follows = False
+
+    def __init__(self, calls: Calls) -> None:
+        self._calls = calls
+        self._endings = Endings(calls)
+        self._ids: dict[tuple[Any, ...], Any] = {}
+
+    def read(self, event: Record) -> None:
+        """Say what an event means."""
+        match event.get("type"):
+            case "text-delta":
+                path = _path(event)
+                if path in self._ids:
+                    self._calls.delta(self._ids[path], text(first(event, "textDelta", "text_delta")))
+            case "part-start":
+                self._endings.settle()
+                part = record(event.get("part"))
+                if part.get("type") == "tool-call":
+                    self._start(_path(event), first(part, "toolCallId", "tool_call_id"))
+            case "tool-call-args-text-finish":
+                path = _path(event)
+                if path in self._ids:
+                    self._endings.end(self._ids.pop(path))
+                else:
+                    self._calls.unmatched("A call ends that is not open.")
+            case "step-finish" | "message-finish":
+                reason = text(first(event, "finishReason", "finish_reason"))
+                if reason in _CUTS:
+                    self._endings.cut(reason)
+                else:
+                    self._endings.settle()
+            case "error":
+                raise failure(event.get("error"), "The response failed.")
+            case _:
+                pass
+
+    def finish(self) -> None:
+        """Nothing of its own."""
+
+    def event_type(self, event: Record) -> str | None:
+        """Give the `type`."""
+        return type_of(event)
+
+    def _start(self, path: tuple[Any, ...] | None, id: Any) -> None:
+        if path is None:
+            self._calls.unmatched("A call starts without a path.", id)
+        else:
+            self._ids[path] = id
+            self._calls.start(id)
+
+
+def _path(event: Record) -> tuple[Any, ...] | None:
+    path = event.get("path")
+    return None if path is None else tuple(key(step) for step in items(path))

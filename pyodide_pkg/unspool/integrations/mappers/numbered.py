@@ -1,0 +1,107 @@
+"""NumberedCalls: calls whose pieces servers number, name and identify in their own ways, or leave so."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from unspool.integrations.calls import Calls
+from unspool.structured.pool import StreamUpdate
+
+
+class _Call:
+    __slots__ = ("position", "id", "name", "begun", "renamed", "last")
+
+    def __init__(self, position: int, id: str | None) -> None:
+        self.position = position
+        self.id = id
+        self.name: str | None = None
+        self.begun = False
+        self.renamed = False
+        self.last: StreamUpdate | None = None
+
+    def is_whole(self) -> bool:
+        """Whether the arguments so far are one complete object."""
+        return self.last is not None and self.last.complete and isinstance(self.last.partial_value, Mapping)
+
+
+class NumberedCalls:
+    """The calls of one choice of one response.
+
+    Which call does a piece belong to? Its index tells, where there is one; else its id; else it goes on with the call
+    before. A call whose arguments are complete is not gone on with: a server that numbers each call 0, or none, begins
+    another one by naming it.
+    """
+
+    def __init__(self, calls: Calls, *, ids_always_come: bool) -> None:
+        """
+        Args:
+            calls: of the session.
+            ids_always_come: a call without an id is a matter of diagnostics, and a new id that comes with a name is
+                a new call. Otherwise a call without an id gets one, and an id that changes inside a call means nothing.
+        """
+        self._calls = calls
+        self._ids_always_come = ids_always_come
+        self._by_index: dict[int, _Call] = {}
+        self._by_id: dict[str, _Call] = {}
+        self._last: _Call | None = None
+        self._count = 0
+        self.ids: list[str] = []
+        """Of the calls that have begun, in that order."""
+
+    def feed(self, index: int | None, id: str | None, name: str | None, arguments: str) -> None:
+        """Take one piece; empty is the same as absent.
+
+        Raises:
+            StreamError: the fault of the arguments.
+        """
+        call = self._find(index, id, name, arguments)
+        call.name = call.name or name
+        if not call.begun:
+            if call.id is None and (self._ids_always_come or not (name or arguments)):
+                if arguments:
+                    self._calls.unmatched("A piece of a call is of no call that is open.")
+                return
+            self._begin(call)
+        if arguments:
+            self._calls.delta(call.id, arguments)
+            call.last = self._calls.updates[-1]
+
+    def _begin(self, call: _Call) -> None:
+        number = call.position
+        while call.id is None or self._calls.active(call.id) or self._calls.ended(call.id):
+            call.id = f"call_{number}"  # results are matched by id, so each call needs one of its own
+            number += 1
+        call.begun = True
+        self.ids.append(call.id)
+        self._calls.start(call.id)
+
+    def _find(self, index: int | None, id: str | None, name: str | None, arguments: str) -> _Call:
+        if index is not None:
+            call = self._by_index.get(index)
+        elif id is not None:
+            call = self._by_id.get(id)
+        else:
+            call = self._last
+        if call is None or self._is_another(call, id, name, arguments):
+            call = _Call(self._count, id)
+            self._count += 1
+        elif not call.begun:
+            call.id = call.id or id
+        elif id is not None and id != call.id and self._by_id.get(id) is not call and not call.renamed:
+            call.renamed = True
+            self._calls.unmatched("The id of a call changed while it was received; the first one is kept.", call.id)
+        if index is not None:
+            self._by_index[index] = call
+        if id is not None:
+            self._by_id[id] = call
+        self._last = call
+        return call
+
+    def _is_another(self, call: _Call, id: str | None, name: str | None, arguments: str) -> bool:
+        if id is not None and (id == call.id or self._by_id.get(id) is call):
+            return False
+        if self._ids_always_come and id is not None and call.id is not None and (name is not None or call.is_whole()):
+            return True
+        if name is None or (id is None and not arguments):
+            return False  # more of it, or the name said again
+        return (call.name is not None and name != call.name) or call.is_whole()

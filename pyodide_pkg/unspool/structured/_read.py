@@ -1,0 +1,269 @@
+"""Reading a stretch of structure: whole members and elements, brackets, and the part of one at the end.
+
+It goes from token to token with compiled patterns and the C decoder of the standard library, and changes the tree as it
+goes. Whatever it does not know raises Unknown; the caller then takes back what it changed and asks the walk.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final
+
+from unspool.structured._grammar import (
+    AFTER_ELEMENT,
+    AFTER_MEMBER,
+    COLON,
+    DONE,
+    ELEMENT,
+    MEMBER,
+    MEMBER_VALUE,
+    NEXT_ELEMENT,
+    NEXT_MEMBER,
+    START,
+    STRING,
+    Frame,
+    Position,
+)
+from unspool.structured.frozen import freeze, settle
+from unspool.structured.strict_json import nesting, scan_flat, scan_nested, scan_string
+
+INFINITY: Final = float("inf")
+INFINITE: Final = frozenset({INFINITY, -INFINITY})
+IN_NUMBER: Final = "0123456789-+.eE"
+NUMBER_START: Final = frozenset("-0123456789")
+LITERAL_STARTS: Final = frozenset({"t", "tr", "tru", "f", "fa", "fal", "fals", "n", "nu", "nul"})
+BLANK: Final = " \t\n\r"
+_WORTHWHILE: Final = 96
+"""Characters from which it pays to try whole containers with the C decoder, which reads a cut one in vain."""
+
+_W: Final = r"[ \t\n\r]*+"
+_T: Final = r'[^"\\\x00-\x1f]*+'
+_KEY: Final = rf'"({_T})(?:(")(?:{_W}(?:(:){_W})?)?)?'
+_CLOSED, _COMMA, _OPEN_KEY, _KEY_END, _AT_VALUE = range(1, 6)
+_MEMBERS: Final = {
+    MEMBER: re.compile(rf"{_W}(?:(\}})|()(?:{_KEY}))?"),
+    NEXT_MEMBER: re.compile(rf"{_W}(?:((?!))|()(?:{_KEY}))?"),
+    AFTER_MEMBER: re.compile(rf"{_W}(?:(\}})|(,){_W}(?:{_KEY})?)?"),
+    COLON: re.compile(rf"{_W}(?:()()()()(:){_W})?"),
+}
+"""From each mode to the value of the next member; the last group that matched tells how far the text goes."""
+_ELEMENTS: Final = {
+    ELEMENT: re.compile(rf"{_W}(?:(\]))?"),
+    NEXT_ELEMENT: re.compile(rf"{_W}"),
+    AFTER_ELEMENT: re.compile(rf"{_W}(?:(\])|(,){_W})?"),
+}
+_STRING: Final = re.compile(rf'"({_T})(")?')
+_NUMBERS: Final = re.compile(r"[-+.0-9eE, \t\n\r]*+")
+_SPACE: Final = re.compile(_W)
+
+
+class Unknown(Exception):
+    """The text is at fault here, or is of a kind that only the walk reads."""
+
+
+def read(
+    text: str,
+    at: Position,
+    root: list[Any],
+    max_depth: int,
+    unique_keys: bool,
+    immutable: bool,
+) -> Position:
+    """Read structure up to the end of the text, or up to an open string there.
+
+    Args:
+        text: structure that begins at the position, without raw surrogates.
+        at: a position outside strings; its tail is part of the text.
+        root: holds the root value.
+        max_depth: most open containers at once.
+        unique_keys: a repeated key is a fault.
+        immutable: containers are frozen when they close.
+    Returns:
+        Where the text ends.
+    Raises:
+        Unknown, ValueError, StopIteration: read it another way; the tree may have changed.
+    """
+    mode, frame, key, _, _, _ = at
+    container: Any = root if frame is None else frame.container
+    size = len(text)
+    room = -1 if size < _WORTHWHILE else max_depth - _depth_of(text, max_depth)
+    pos = 0
+    match: Any  # patterns without a required part match always
+    while True:
+        pattern = _MEMBERS.get(mode)
+        if pattern is not None:
+            match = pattern.match(text, pos)
+            pos = match.end()
+            found = match.lastindex
+            if found == _AT_VALUE:
+                if mode != COLON:
+                    key = match[_OPEN_KEY]
+                mode = MEMBER_VALUE
+            elif found == _CLOSED:
+                frame, container, mode = close(frame, root, immutable)
+                continue
+            elif pos < size:
+                if found != _OPEN_KEY or text[pos] != "\\":
+                    raise Unknown
+                key, pos = scan_flat(text, match.start(_OPEN_KEY) - 1)
+                mode = COLON
+                continue
+            elif found == _OPEN_KEY:
+                return (NEXT_MEMBER if container else MEMBER, frame, None, f'"{match[_OPEN_KEY]}', None, "")
+            elif found == _KEY_END or mode == COLON:
+                if mode != COLON:
+                    key = match[_OPEN_KEY]
+                if unique_keys and key in container:
+                    raise Unknown
+                return (COLON, frame, key, "", None, "")
+            else:
+                return (NEXT_MEMBER if found == _COMMA else mode, frame, None, "", None, "")
+        elif mode != MEMBER_VALUE:
+            if frame is None:
+                match = _SPACE.match(text, pos)
+                pos = match.end()
+                if mode == DONE:
+                    if pos < size:
+                        raise Unknown
+                    return (DONE, None, 0, "", None, "")
+            else:
+                match = _ELEMENTS[mode].match(text, pos)
+                pos = match.end()
+                found = match.lastindex
+                if found == _CLOSED:
+                    frame, container, mode = close(frame, root, immutable)
+                    continue
+                if found == _COMMA:
+                    mode = NEXT_ELEMENT
+                elif mode == AFTER_ELEMENT:
+                    if pos < size:
+                        raise Unknown
+                    return (mode, frame, len(container) - 1, "", None, "")
+        # A value.
+        if pos == size:
+            if mode == MEMBER_VALUE:
+                if unique_keys and key in container:
+                    raise Unknown
+                return (mode, frame, key, "", None, "")
+            return (mode, frame, len(container), "", None, "")
+        char = text[pos]
+        if char == '"':
+            if mode == START:
+                raise Unknown
+            match = _STRING.match(text, pos)
+            item: Any = match[1]
+            end = match.end()
+            is_open = match.lastindex == 1
+            if is_open and end < size:
+                try:
+                    item, end = scan_flat(text, pos)
+                    is_open = False
+                except ValueError:
+                    item, end = scan_string(text[pos + 1 :] + '"', 0)
+                    if pos + end != size or "\\u" in text[-6:]:
+                        raise Unknown from None
+            pos = end
+            if is_open:
+                if mode != MEMBER_VALUE:
+                    container.append(item)
+                    return (STRING, frame, len(container) - 1, "", None, "")
+                if key in container:
+                    raise Unknown
+                container[key] = item
+                return (STRING, frame, key, "", None, "")
+        elif char in "{[":
+            depth = 1 if frame is None else frame.depth + 1
+            item = None
+            if depth <= room:
+                try:
+                    item, pos = scan_nested(text, pos, unique_keys)
+                except (ValueError, StopIteration, RecursionError):
+                    pass  # cut, or at fault further on: go through it
+                else:
+                    if immutable:
+                        item = freeze(item)
+            if item is None:
+                if depth > max_depth:
+                    raise Unknown
+                item = {} if char == "{" else []
+                if mode != MEMBER_VALUE:
+                    frame = Frame(frame, len(container), item, depth)
+                    container.append(item)
+                elif key in container:
+                    raise Unknown
+                else:
+                    container[key] = item
+                    frame = Frame(frame, key, item, depth)
+                container = item
+                mode = MEMBER if char == "{" else ELEMENT
+                pos += 1
+                continue
+            if mode == START:
+                root.append(item)
+                mode = DONE
+                continue
+        elif mode == START:
+            raise Unknown
+        elif mode != MEMBER_VALUE and char in NUMBER_START:
+            match = _NUMBERS.match(text, pos)
+            run: str = match[0]
+            pos += len(run)
+            tail = ""
+            if pos == size and run[-1] not in BLANK:
+                run, comma, tail = run.rpartition(",")
+                tail = tail.strip(BLANK)
+                mode = NEXT_ELEMENT if comma else mode
+            else:
+                head, comma, last = run.rpartition(",")
+                if last.strip(BLANK):
+                    mode = AFTER_ELEMENT
+                else:
+                    run = head
+                    mode = NEXT_ELEMENT
+            if run:
+                items, end = scan_flat(f"[{run}]", 0)
+                if end != len(run) + 2 or INFINITY in items or -INFINITY in items:
+                    raise Unknown
+                container.extend(items)
+            if tail and (tail[0] not in NUMBER_START or tail.strip(IN_NUMBER)):
+                raise Unknown
+            if tail:
+                return (mode, frame, len(container), tail, None, "")
+            continue
+        else:
+            rest = text[pos:]
+            if rest in LITERAL_STARTS or (char in NUMBER_START and not rest.strip(IN_NUMBER)):
+                if mode != MEMBER_VALUE:
+                    return (mode, frame, len(container), rest, None, "")
+                if unique_keys and key in container:
+                    raise Unknown
+                return (mode, frame, key, rest, None, "")
+            item, pos = scan_flat(text, pos)
+            if item in INFINITE:
+                raise Unknown
+        if mode != MEMBER_VALUE:
+            container.append(item)
+            mode = AFTER_ELEMENT
+        elif key in container:
+            raise Unknown
+        else:
+            container[key] = item
+            mode = AFTER_MEMBER
+
+
+def _depth_of(text: str, max_depth: int) -> int:
+    """How deep the containers of the text may nest: the C decoder recurses, and in Pyodide too deep a text is fatal."""
+    brackets = text.count("[") + text.count("{")
+    return brackets if brackets <= max_depth // 2 else nesting(text)
+
+
+def close(frame: Frame | None, root: list[Any], immutable: bool) -> tuple[Frame | None, Any, int]:
+    """Leave a container; gives the outer frame, its container, and the mode."""
+    assert frame is not None
+    if immutable:
+        settle(root, frame)
+    frame = frame.parent
+    if frame is None:
+        return None, root, DONE
+    container = frame.container
+    return frame, container, AFTER_MEMBER if container.__class__ is dict else AFTER_ELEMENT

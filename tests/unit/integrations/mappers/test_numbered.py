@@ -1,0 +1,83 @@
+"""Which call a piece belongs to. The cases of whole chunks stand with openai_chat and langchain."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from unspool.integrations.calls import Calls
+from unspool.integrations.mappers.numbered import NumberedCalls
+from unspool.structured.pool import StreamPool
+
+
+def fed(pieces: Sequence[tuple[Any, ...]], *, ids_always_come: bool = False) -> tuple[list[tuple[str, str]], Calls]:
+    """The ids and texts of the calls, and the session's calls."""
+    pool = StreamPool()
+    calls = Calls(pool, matching=True, holds_faults=False)
+    numbered = NumberedCalls(calls, ids_always_come=ids_always_come)
+    for index, id, name, arguments in pieces:
+        numbered.feed(index, id, name, arguments)
+    assert pool.active_ids == numbered.ids
+    return [(id, pool.text(id)) for id in numbered.ids], calls
+
+
+@pytest.mark.parametrize(
+    ("pieces", "told"),
+    [
+        ([(0, None, None, ""), (0, "a", "f", "")], [("a", "")]),
+        ([(0, None, "f", ""), (0, "a", None, "[")], [("call_0", "[")]),
+        ([(0, None, None, ""), (1, None, "g", "")], [("call_1", "")]),
+        ([(None, None, None, "[1]")], [("call_0", "[1]")]),
+        ([(None, None, "f", "[]"), (None, None, "f", "[1]")], [("call_0", "[]")]),
+        ([(None, None, "f", "{}"), (None, None, "f", "{}")], [("call_0", "{}"), ("call_1", "{}")]),
+        ([(None, None, "f", '{"a":'), (None, None, "f", "1}")], [("call_0", '{"a":1}')]),
+        ([(0, "a", "f", ""), (0, "b", "g", "")], [("a", ""), ("b", "")]),
+        ([(0, "a", "f", ""), (0, None, "f", "")], [("a", "")]),
+        ([(0, "a", "f", "["), (1, "b", "g", "["), (0, None, None, "1"), (1, None, None, "2")], [("a", "[1"), ("b", "[2")]),
+    ],
+)
+def test_calls(pieces: list[Any], told: list[tuple[str, str]]) -> None:
+    if told == [("call_0", "[]")]:  # an array is no whole call, so the second piece goes on with it, and is at fault
+        with pytest.raises(Exception, match="TRAILING_DATA"):
+            fed(pieces)
+    else:
+        assert fed(pieces)[0] == told
+
+
+def test_where_ids_always_come() -> None:
+    """L5: a new id with a name is a new call, even when the one before has no arguments yet."""
+    assert fed([(0, "a", "f", ""), (0, "b", "f", "[")], ids_always_come=True)[0] == [("a", ""), ("b", "[")]
+    assert fed([(0, "a", "f", ""), (0, "b", "f", "[")])[0] == [("a", "[")]
+
+
+def test_a_piece_of_no_call_is_diagnosed() -> None:
+    """L2."""
+    told, calls = fed([(3, None, "f", "{}")], ids_always_come=True)
+    assert told == []
+    assert len(calls.unmatched_events) == 1
+
+
+@given(
+    texts=st.lists(st.sampled_from(['{"a":1}', '{"a":"bc"}', "{}"]), min_size=1, max_size=4),
+    indexed=st.booleans(),
+    repeats=st.booleans(),
+    data=st.data(),
+)
+def test_sequential_calls_come_out_whole(texts: list[str], indexed: bool, repeats: bool, data: Any) -> None:
+    """F26, F27: with or without indexes, with or without repeated ids, cut anywhere."""
+    pieces: list[tuple[Any, ...]] = []
+    for number, text in enumerate(texts):
+        cuts = sorted(data.draw(st.sets(st.integers(0, len(text)), max_size=3)))
+        for first, (start, end) in enumerate(zip([0, *cuts], [*cuts, len(text)], strict=True)):
+            named = repeats or not first
+            pieces.append(
+                (number if indexed else None, f"id{number}" if named else None, "f" if named else None, text[start:end])
+            )
+    for ids_always_come in (False, True):
+        told, calls = fed(pieces, ids_always_come=ids_always_come)
+        assert told == [(f"id{number}", text) for number, text in enumerate(texts)]
+        assert calls.unmatched_events == []
