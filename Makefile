@@ -7,11 +7,11 @@ ready := .venv/.ready web/node_modules/.ready build/stamps/browsers
 help:   ## what there is to make
 	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' Makefile | expand -t 16
 setup: $(ready)   ## uv, Python packages, npm packages, Chromium and Firefox
-demo: setup dist   ## a typed answer from a real model in a web page (ENGINE=page|llama.cpp|scripted)
+demo: setup   ## a typed answer from a real model in a web page (ENGINE=page|llama.cpp|scripted)
 	$(bin)/unspool demo
-serve: setup dist   ## the demo page, until interrupted
+serve: setup   ## the demo page, until interrupted
 	$(bin)/unspool serve
-test: setup check dist   ## everything: checks, then all tests in every realm
+test: setup check dist build/stamps/downloads build/sdks/.ready   ## everything: checks, then all tests in every realm
 	$(bin)/pytest
 check: .venv/.ready web/node_modules/.ready   ## ruff, mypy, pyright, tsc
 	$(bin)/ruff check && $(bin)/ruff format --check && $(bin)/mypy && $(bin)/pyright && npm --prefix web run -s check
@@ -30,5 +30,9 @@ clean:   ## remove what was built; set-up stays
 	sh tools/setup.sh python && touch $@
 web/node_modules/.ready: web/package.json web/package-lock.json
 	sh tools/setup.sh web && touch $@
+build/stamps/downloads: .venv/.ready web/node_modules/.ready $(wildcard requirements/*.txt)
+	$(bin)/python -m tests.tools.downloads && mkdir -p $(@D) && touch $@
+build/sdks/.ready: .venv/.ready requirements/sdks.txt
+	sh tools/setup.sh sdks && touch $@
 build/stamps/browsers: .venv/.ready
 	sh tools/setup.sh browsers && mkdir -p $(@D) && touch $@

@@ -63,7 +63,7 @@ def play(integration: SessionFactory, events: Sequence[Any], *, shape: Any = Non
 
 
 def play_all(integration: SessionFactory, events: Sequence[Any], *, snake: bool = False, **options: Any) -> Played:
-    """Play events as dicts, as objects and as JavaScript objects, in both snapshot modes, and demand the same each time.
+    """Play events as dicts, objects and JavaScript objects, in both snapshot modes, and demand the same each time.
 
     Args:
         integration: what is tested.

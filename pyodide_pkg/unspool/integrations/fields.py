@@ -76,6 +76,8 @@ def first(record: Record, *names: str) -> Any:
 
 def items(value: Any) -> Sequence[Any]:
     """Give the elements of a list, Python's or JavaScript's; anything else has none."""
+    if value.__class__ is list:
+        return cast("Sequence[Any]", value)
     if isinstance(value, Elements):
         value = value.elements
     return cast("Sequence[Any]", value) if isinstance(value, list | tuple) else list(value) if is_array(value) else ()

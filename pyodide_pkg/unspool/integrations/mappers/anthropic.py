@@ -39,8 +39,7 @@ class AnthropicMapper:
                 self._endings.settle()
                 block = record(event.get("content_block"))
                 if block.get("type") in _CALLS:
-                    self._blocks[key(event.get("index"))] = (block.get("id"), block.get("input"))
-                    self._calls.start(block.get("id"))
+                    self._start(key(event.get("index")), block)
             case "content_block_stop":
                 started = self._blocks.pop(key(event.get("index")), None)
                 if started is not None:
@@ -64,6 +63,14 @@ class AnthropicMapper:
     def event_type(self, event: Record) -> str | None:
         """Give the `type`."""
         return type_of(event)
+
+    def _start(self, index: Any, block: Record) -> None:
+        id = block.get("id")
+        self._calls.start(id)
+        if id is None:
+            self._blocks.pop(index, None)
+        else:
+            self._blocks[index] = (id, block.get("input"))
 
     def _delta(self, index: Any, piece: str) -> None:
         block = self._blocks.get(key(index))

@@ -65,9 +65,11 @@ class AssistantUiMapper:
     def _start(self, path: tuple[Any, ...] | None, id: Any) -> None:
         if path is None:
             self._calls.unmatched("A call starts without a path.", id)
-        else:
+            return
+        self._calls.start(id)
+        self._ids.pop(path, None)
+        if id is not None:
             self._ids[path] = id
-            self._calls.start(id)
 
 
 def _path(event: Record) -> tuple[Any, ...] | None:

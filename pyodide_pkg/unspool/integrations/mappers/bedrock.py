@@ -50,8 +50,7 @@ class BedrockMapper:
                 self._endings.settle()
                 tool = record(member.get("start")).get("toolUse")
                 if tool is not None:
-                    self._ids[index] = record(tool).get("toolUseId")
-                    self._calls.start(self._ids[index])
+                    self._start(index, record(tool).get("toolUseId"))
             case "contentBlockStop":
                 if index in self._ids:
                     self._endings.end(self._ids.pop(index))
@@ -70,6 +69,12 @@ class BedrockMapper:
     def event_type(self, event: Record) -> str | None:
         """Give the member."""
         return next((name for name in _MEMBERS if event.get(name) is not None), None)
+
+    def _start(self, index: Any, id: Any) -> None:
+        self._calls.start(id)
+        self._ids.pop(index, None)
+        if id is not None:
+            self._ids[index] = id
 
     def _delta(self, index: Any, piece: str) -> None:
         if index in self._ids:

@@ -33,10 +33,7 @@ class CohereMapper:
                 self._delta(key(event.get("index")), _arguments(_call(event)))
             case "tool-call-start":
                 self._endings.settle()
-                call = _call(event)
-                id = call.get("id")
-                self._ids[key(event.get("index"))] = id
-                self._calls.start(id, _arguments(call) or None)
+                self._start(key(event.get("index")), _call(event))
             case "tool-call-end":
                 index = key(event.get("index"))
                 if index in self._ids:
@@ -54,6 +51,13 @@ class CohereMapper:
     def event_type(self, event: Record) -> str | None:
         """Give the `type`."""
         return type_of(event)
+
+    def _start(self, index: Any, call: Record) -> None:
+        id = call.get("id")
+        self._calls.start(id, _arguments(call) or None)
+        self._ids.pop(index, None)
+        if id is not None:
+            self._ids[index] = id
 
     def _delta(self, index: Any, piece: str) -> None:
         if index in self._ids:

@@ -65,12 +65,14 @@ class GeminiMapper:
 
     def _start(self, index: Any, step: Record) -> None:
         id = step.get("id")
-        self._steps[index] = id
         arguments = step.get("arguments")
         initial = text(arguments)
         if arguments is not None and not isinstance(arguments, str):
             initial = json_text(arguments)
         self._calls.start(id, None if initial == "{}" else initial or None)  # an empty object is a placeholder
+        self._steps.pop(index, None)
+        if id is not None:
+            self._steps[index] = id
 
     def _delta(self, index: Any, delta: Record) -> None:
         match delta.get("type"):
@@ -91,8 +93,7 @@ class GeminiMapper:
         if status in _CUT_STATUSES:
             self._endings.cut(status, ids)
         for id in ids:
-            if id is not None:
-                self._calls.end(id)
+            self._calls.end(id)
 
     def _read_chunk(self, chunk: Record) -> None:
         if chunk.get("error"):

@@ -46,11 +46,11 @@ class LangChainMapper:
             )
         about = record(message.get("response_metadata"))
         reason = text(first(about, "finish_reason", "stop_reason", "stopReason", "done_reason"))
-        if len(self._numbered.ids) > begun or reason:
-            ids = self._messages.setdefault(text(message.get("id")), [])
-            ids += self._numbered.ids[begun:]
-            if reason.lower() in _CUTS:
-                self._endings.cut(reason, ids)
+        id = text(message.get("id"))
+        if len(self._numbered.ids) > begun:
+            self._messages.setdefault(id, []).extend(self._numbered.ids[begun:])
+        if reason.lower() in _CUTS:
+            self._endings.cut(reason, self._messages.get(id, ()))
 
     def finish(self) -> None:
         """Nothing of its own."""

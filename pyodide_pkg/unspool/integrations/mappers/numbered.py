@@ -9,13 +9,12 @@ from unspool.structured.pool import StreamUpdate
 
 
 class _Call:
-    __slots__ = ("position", "id", "name", "begun", "renamed", "last")
+    __slots__ = ("id", "wire_id", "name", "renamed", "last")
 
-    def __init__(self, position: int, id: str | None) -> None:
-        self.position = position
+    def __init__(self, id: str, wire_id: str | None, name: str | None) -> None:
         self.id = id
-        self.name: str | None = None
-        self.begun = False
+        self.wire_id = wire_id
+        self.name = name
         self.renamed = False
         self.last: StreamUpdate | None = None
 
@@ -44,38 +43,31 @@ class NumberedCalls:
         self._by_index: dict[int, _Call] = {}
         self._by_id: dict[str, _Call] = {}
         self._last: _Call | None = None
-        self._count = 0
         self.ids: list[str] = []
-        """Of the calls that have begun, in that order."""
+        """Of the calls, in the order in which they began."""
 
     def feed(self, index: int | None, id: str | None, name: str | None, arguments: str) -> None:
-        """Take one piece; empty is the same as absent.
+        """Take one piece.
 
+        Args:
+            index: the server's number for the call; None where it gives none.
+            id: of the call; None where the piece has none.
+            name: of the tool; None where the piece has none.
+            arguments: their next piece; may be empty.
         Raises:
             StreamError: the fault of the arguments.
         """
-        call = self._find(index, id, name, arguments)
-        call.name = call.name or name
-        if not call.begun:
-            if call.id is None and (self._ids_always_come or not (name or arguments)):
-                if arguments:
-                    self._calls.unmatched("A piece of a call is of no call that is open.")
+        call = self._last if index is None else self._by_index.get(index)
+        if call is None or id is not None or name is not None:  # most pieces are just more of the same
+            call = self._find(index, id, name, arguments)
+            if call is None:
                 return
-            self._begin(call)
+        self._last = call
         if arguments:
             self._calls.delta(call.id, arguments)
             call.last = self._calls.updates[-1]
 
-    def _begin(self, call: _Call) -> None:
-        number = call.position
-        while call.id is None or self._calls.active(call.id) or self._calls.ended(call.id):
-            call.id = f"call_{number}"  # results are matched by id, so each call needs one of its own
-            number += 1
-        call.begun = True
-        self.ids.append(call.id)
-        self._calls.start(call.id)
-
-    def _find(self, index: int | None, id: str | None, name: str | None, arguments: str) -> _Call:
+    def _find(self, index: int | None, id: str | None, name: str | None, arguments: str) -> _Call | None:
         if index is not None:
             call = self._by_index.get(index)
         elif id is not None:
@@ -83,25 +75,41 @@ class NumberedCalls:
         else:
             call = self._last
         if call is None or self._is_another(call, id, name, arguments):
-            call = _Call(self._count, id)
-            self._count += 1
-        elif not call.begun:
-            call.id = call.id or id
-        elif id is not None and id != call.id and self._by_id.get(id) is not call and not call.renamed:
-            call.renamed = True
-            self._calls.unmatched("The id of a call changed while it was received; the first one is kept.", call.id)
-        if index is not None:
-            self._by_index[index] = call
-        if id is not None:
-            self._by_id[id] = call
-        self._last = call
+            call = self._begin(index, id, name, arguments)
+        elif id is not None and id != call.wire_id:
+            if call.wire_id is None:
+                call.wire_id = id
+                self._by_id[id] = call
+            elif not call.renamed:
+                call.renamed = True
+                self._calls.unmatched("The id of a call changed while it was received; the first one is kept.", call.id)
+        if call is not None:
+            call.name = call.name or name
         return call
 
     def _is_another(self, call: _Call, id: str | None, name: str | None, arguments: str) -> bool:
-        if id is not None and (id == call.id or self._by_id.get(id) is call):
+        if id is not None and id == call.wire_id:
             return False
-        if self._ids_always_come and id is not None and call.id is not None and (name is not None or call.is_whole()):
+        if self._ids_always_come and id is not None and (name is not None or call.is_whole()):
             return True
         if name is None or (id is None and not arguments):
             return False  # more of it, or the name said again
         return (call.name is not None and name != call.name) or call.is_whole()
+
+    def _begin(self, index: int | None, wire_id: str | None, name: str | None, arguments: str) -> _Call | None:
+        if wire_id is None and (self._ids_always_come or not (name or arguments)):
+            if arguments:
+                self._calls.unmatched("A piece of a call is of no call that is open.")
+            return None
+        id, number = wire_id, len(self.ids)
+        while id is None or self._calls.active(id) or self._calls.ended(id):
+            id = f"call_{number}"  # results are matched by id, so each call needs one of its own
+            number += 1
+        self._calls.start(id)
+        self.ids.append(id)
+        call = _Call(id, wire_id, name)
+        if index is not None:
+            self._by_index[index] = call
+        if wire_id is not None:
+            self._by_id[wire_id] = call
+        return call

@@ -41,11 +41,13 @@ class OpenAIChatMapper:
 
     def read(self, event: Record) -> None:
         """Say what an event means."""
-        if event.get("error"):
-            raise failure(event.get("error"), "The provider broke off the response.")
-        if event.get("object") == "error" or event.get("type") == "error":
+        choices = event.get("choices")
+        error = event.get("error")
+        if error:
+            raise failure(error, "The provider broke off the response.")
+        if choices is None and "error" in (event.get("object"), event.get("type")):
             raise failure(event, "The provider broke off the response.")
-        for position, choice in enumerate(items(event.get("choices"))):
+        for position, choice in enumerate(items(choices)):
             self._choice(record(choice), position)
 
     def finish(self) -> None:
@@ -56,23 +58,28 @@ class OpenAIChatMapper:
         return type_of(event, "object")
 
     def _choice(self, choice: Record, position: int) -> None:
-        index = key(choice.get("index"))
-        index = position if index is None else index
-        calls = self._choices.get(index)
-        if calls is None:
-            calls = self._choices[index] = NumberedCalls(self._calls, ids_always_come=False)
+        index = choice.get("index")
+        if index.__class__ is not int:
+            index = position if key(index) is None else index
+        calls = self._choices.get(index) or NumberedCalls(self._calls, ids_always_come=False)
         delta = choice.get("delta")
         if delta is not None:
             self._streamed = True
         elif not self._streamed:
             delta = choice.get("message")  # a whole completion; beside deltas it is a copy of them
         fields = record(delta)
-        pieces = first(fields, "tool_calls", "toolCalls")
+        pieces = fields.get("tool_calls") or fields.get("toolCalls")
         for piece in items(pieces):
             self._piece(record(piece), calls)
         if pieces is None and (single := first(fields, "function_call", "functionCall")) is not None:
             self._piece({"index": 0, "function": single}, calls)  # the older form: one call without an id
-        reason = text(first(choice, "finish_reason", "finishReason")).lower()
+        if calls.ids:
+            self._choices[index] = calls
+        reason = choice.get("finish_reason") or choice.get("finishReason")
+        if reason:
+            self._end(text(reason).lower(), calls)
+
+    def _end(self, reason: str, calls: NumberedCalls) -> None:
         if reason in _FAULTS:
             raise failure(None, f"The provider broke off the response ({reason}).")
         if reason in _CUTS:
@@ -80,14 +87,13 @@ class OpenAIChatMapper:
 
     def _piece(self, piece: Record, calls: NumberedCalls) -> None:
         function = record(piece.get("function"))
-        index = piece.get("index")
-        id = text(piece.get("id"))
-        name = text(function.get("name"))
+        index, id = piece.get("index"), piece.get("id")
+        name, arguments = function.get("name"), function.get("arguments")
         calls.feed(
             index if isinstance(index, int) else None,
-            None if id in self._no_ids else id,
-            name or None,
-            arguments_text(function.get("arguments")),
+            None if id is None or id in self._no_ids else text(id) or None,
+            None if name is None else text(name) or None,
+            arguments if arguments.__class__ is str else arguments_text(arguments),
         )
 
 

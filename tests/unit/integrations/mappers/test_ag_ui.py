@@ -90,7 +90,7 @@ def test_cut_arguments() -> None:
 def test_event_types_of_the_python_sdk() -> None:
     """U4: members of an enumeration that are text."""
 
-    class EventType(str, Enum):
+    class EventType(str, Enum):  # noqa: UP042  # as in ag_ui.core
         START = "TOOL_CALL_START"
         ERROR = "RUN_ERROR"
 

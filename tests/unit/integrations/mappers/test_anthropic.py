@@ -135,8 +135,15 @@ def test_unknown_block() -> None:
     """S82, S106: text deltas are none of ours, pieces of calls are."""
     played = play_all(anthropic, [*TEXT, delta(7, "{}"), stop(7), start(0, None), delta(0, "{}"), stop(0)])
     assert played.steps == []
-    assert played.unmatched == [None] * 4
+    assert played.unmatched == [None] * 3
     assert played.error is None
+
+
+def test_a_piece_after_the_stop() -> None:
+    """A3: the index is forgotten."""
+    played = play_all(anthropic, [start(0, "a"), delta(0, "{}"), stop(0), delta(0, "x"), stop(0)])
+    assert played.texts == [("a", "{}")]
+    assert played.unmatched == [None]
 
 
 def test_malformed_arguments() -> None:

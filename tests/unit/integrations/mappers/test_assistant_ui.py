@@ -69,7 +69,7 @@ def test_unknown_paths() -> None:
     events = [end([5]), delta(None, "x"), start(None, "a"), end(None), start([1], None), delta([1], "x"), end([1])]
     played = play_all(assistant_ui, events)
     assert played.steps == []
-    assert played.unmatched == [None, "a", None, None, None, None]
+    assert played.unmatched == [None, "a", None, None, None]
     assert played.error is None
 
 
@@ -98,7 +98,9 @@ def test_a_cut_call_is_never_complete(type: str, pieces: list[str]) -> None:
 
 def test_error() -> None:
     """AU4: it is terminal."""
-    played = play_all(assistant_ui, [start([1], "a"), delta([1], "{}"), {"type": "error", "path": [], "error": "Broken."}])
+    played = play_all(
+        assistant_ui, [start([1], "a"), delta([1], "{}"), {"type": "error", "path": [], "error": "Broken."}]
+    )
     assert played.texts == []
     assert (played.error.code, played.error.message) == ("INTEGRATION_ERROR", "Broken.")
     assert (played.error.adapter, played.error.event_type) == ("assistant-ui", "error")

@@ -74,7 +74,9 @@ def test_end_of_events() -> None:
 
 
 @pytest.mark.parametrize("arguments", [None, "", " "])
-@pytest.mark.parametrize("more", [[over()], [over("COMPLETE")], [start(1, "b", "{}"), end(1), over()], [over(None)], []])
+@pytest.mark.parametrize(
+    "more", [[over()], [over("COMPLETE")], [start(1, "b", "{}"), end(1), over()], [over(None)], []]
+)
 def test_no_arguments(arguments: str | None, more: list[Any]) -> None:
     """S65."""
     played = play_all(cohere, [start(0, "a", arguments), end(0), *more])

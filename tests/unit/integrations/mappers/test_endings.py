@@ -63,7 +63,7 @@ def test_a_cut() -> None:
 
 
 def test_a_fault_that_is_held_back_is_raised_and_not_taken_for_blank() -> None:
-    calls, endings = opened("oops", holds_faults=True)
+    _, endings = opened("oops", holds_faults=True)
     with pytest.raises(StreamError, match="INVALID_JSON"):
         endings.end(0)
 

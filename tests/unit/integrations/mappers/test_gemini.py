@@ -140,7 +140,9 @@ def test_whole_calls() -> None:
 
 def test_ids_of_the_wire() -> None:
     """Kept; one that two calls share is none."""
-    events = [chunk({"id": "f", "name": "f", "args": {}}, {"id": "f", "name": "f", "args": {}}, {"name": "f", "args": {}})]
+    events = [
+        chunk({"id": "f", "name": "f", "args": {}}, {"id": "f", "name": "f", "args": {}}, {"name": "f", "args": {}})
+    ]
     ids = [id for id, _ in play_all(gemini, events, snake=True).texts]
     assert ids[0] == "f"
     assert len(set(ids)) == 3
@@ -227,6 +229,7 @@ def test_a_cut_call_is_never_complete(reason: str, pieces: list[Any]) -> None:
     played = play_all(gemini, events, snake=True)
     assert [id for id, _ in played.texts] == ["call_0"]
     assert (played.error.code, played.error.id) == ("INCOMPLETE_JSON", "call_1")
+    assert reason in played.error.message
 
 
 def test_the_events_end_inside_a_call() -> None:

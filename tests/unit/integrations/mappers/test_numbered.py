@@ -30,14 +30,17 @@ def fed(pieces: Sequence[tuple[Any, ...]], *, ids_always_come: bool = False) -> 
     [
         ([(0, None, None, ""), (0, "a", "f", "")], [("a", "")]),
         ([(0, None, "f", ""), (0, "a", None, "[")], [("call_0", "[")]),
-        ([(0, None, None, ""), (1, None, "g", "")], [("call_1", "")]),
+        ([(0, None, None, ""), (1, None, "g", "")], [("call_0", "")]),
         ([(None, None, None, "[1]")], [("call_0", "[1]")]),
         ([(None, None, "f", "[]"), (None, None, "f", "[1]")], [("call_0", "[]")]),
         ([(None, None, "f", "{}"), (None, None, "f", "{}")], [("call_0", "{}"), ("call_1", "{}")]),
         ([(None, None, "f", '{"a":'), (None, None, "f", "1}")], [("call_0", '{"a":1}')]),
         ([(0, "a", "f", ""), (0, "b", "g", "")], [("a", ""), ("b", "")]),
         ([(0, "a", "f", ""), (0, None, "f", "")], [("a", "")]),
-        ([(0, "a", "f", "["), (1, "b", "g", "["), (0, None, None, "1"), (1, None, None, "2")], [("a", "[1"), ("b", "[2")]),
+        (
+            [(0, "a", "f", "["), (1, "b", "g", "["), (0, None, None, "1"), (1, None, None, "2")],
+            [("a", "[1"), ("b", "[2")],
+        ),
     ],
 )
 def test_calls(pieces: list[Any], told: list[tuple[str, str]]) -> None:
@@ -52,6 +55,22 @@ def test_where_ids_always_come() -> None:
     """L5: a new id with a name is a new call, even when the one before has no arguments yet."""
     assert fed([(0, "a", "f", ""), (0, "b", "f", "[")], ids_always_come=True)[0] == [("a", ""), ("b", "[")]
     assert fed([(0, "a", "f", ""), (0, "b", "f", "[")])[0] == [("a", "[")]
+
+
+def test_nothing_is_remembered_of_what_begins_no_call() -> None:
+    """However many numbers and ids a server makes up: only calls count, and the session bounds those."""
+    pieces: list[tuple[Any, ...]] = [(0, "a", "f", "")]
+    for number in range(1, 2000):
+        pieces += [(number, None, None, ""), (0, f"b{number}", None, "")]
+    told, calls = fed(pieces)
+    assert told == [("a", "")]
+    assert len(calls.unmatched_events) == 1
+
+
+def test_an_id_that_comes_late() -> None:
+    """The call has one of ours by then; the late one tells its pieces from others."""
+    pieces = [(0, None, "f", "["), (0, "x", None, "1"), (None, "x", None, "]"), (1, "x", "f", "{}")]
+    assert fed(pieces)[0] == [("call_0", "[1]"), ("x", "{}")]
 
 
 def test_a_piece_of_no_call_is_diagnosed() -> None:

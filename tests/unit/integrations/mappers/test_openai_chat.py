@@ -114,7 +114,12 @@ def test_id_and_name_in_every_chunk() -> None:
 
 def test_the_id_changes() -> None:
     """F28: one call, the first id, one diagnostic."""
-    events = [chunk(piece(0, "A", "f", "")), chunk(piece(0, "B", None, '{"q":')), chunk(piece(0, "C", None, "1}")), *END]
+    events = [
+        chunk(piece(0, "A", "f", "")),
+        chunk(piece(0, "B", None, '{"q":')),
+        chunk(piece(0, "C", None, "1}")),
+        *END,
+    ]
     played = play_all(openai_chat, events)
     assert played.texts == [("A", '{"q":1}')]
     assert played.unmatched == ["A"]

@@ -204,7 +204,9 @@ def test_failures(event: dict[str, Any], message: str) -> None:
     assert (played.error.adapter, played.error.event_type) == ("vercel-ai", event["type"])
 
 
-@pytest.mark.parametrize("wrap", [lambda error: {"type": "error", "error": error}, lambda e: Full.final("a", "", invalid=True, error=e)])
+@pytest.mark.parametrize(
+    "wrap", [lambda error: {"type": "error", "error": error}, lambda e: Full.final("a", "", invalid=True, error=e)]
+)
 def test_an_error_object_is_raised_as_it_is(wrap: Any) -> None:
     """V6, S85."""
     original = ValueError("mine")
@@ -216,7 +218,16 @@ def test_an_error_object_is_raised_as_it_is(wrap: Any) -> None:
 @both
 def test_unknown_calls(kind: Any) -> None:
     """V8, S82, S83."""
-    events = [kind.start(None), kind.delta(None, "{}"), end(None), kind.final(None, {}), end("x"), STEP, end("x"), end(None)]
+    events = [
+        kind.start(None),
+        kind.delta(None, "{}"),
+        end(None),
+        kind.final(None, {}),
+        end("x"),
+        STEP,
+        end("x"),
+        end(None),
+    ]
     played = play_all(vercel_ai, events)
     assert played.steps == []
     assert played.unmatched == [None, None, None, None, "x", "x", None]
