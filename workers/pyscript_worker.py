@@ -24,4 +24,4 @@ async def ask(_: object) -> None:
         card.draw(events, stream.partial_value)
 
 
-card.ready("pyscript_worker.py")
+await card.ready("pyscript_worker.py")

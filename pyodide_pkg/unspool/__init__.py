@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from unspool import errors, integrations, llms, stream, testing
+    from unspool.contracts import Request
     from unspool.errors import (
         BridgeError,
         CallCancelledError,
@@ -41,6 +42,9 @@ if TYPE_CHECKING:
         Usage,
         UserMessage,
     )
+    from unspool.model import LanguageModel
+    from unspool.options import CallOptions
+    from unspool.schema import Schema
     from unspool.structured.events import (
         Cancelled,
         FieldEnd,
@@ -64,6 +68,7 @@ __all__ = [
     "AssistantMessage",
     "BridgeError",
     "CallCancelledError",
+    "CallOptions",
     "Cancelled",
     "ConfigError",
     "Diagnostic",
@@ -72,6 +77,7 @@ __all__ = [
     "GenerationComplete",
     "GenerationFailed",
     "JsonStream",
+    "LanguageModel",
     "Message",
     "NetworkError",
     "ObjectEnd",
@@ -83,7 +89,9 @@ __all__ = [
     "QueryStream",
     "ReasoningPart",
     "RefusalPart",
+    "Request",
     "RequestTimeoutError",
+    "Schema",
     "StreamCompletion",
     "StreamError",
     "StreamPool",
@@ -118,6 +126,7 @@ __all__ = [
 
 _MODULES = ("errors", "integrations", "llms", "stream", "testing")
 _HOMES = {
+    "contracts": "Request",
     "errors": (
         "BridgeError CallCancelledError ConfigError NetworkError OutputValidationError ProviderError "
         "RequestTimeoutError StreamError StreamTruncatedError TransportError UnspoolError WireError"
@@ -130,6 +139,9 @@ _HOMES = {
         "AssistantMessage Message ReasoningPart RefusalPart SystemMessage TextPart ToolCall ToolMessage ToolResult "
         "Usage UserMessage"
     ),
+    "model": "LanguageModel",
+    "options": "CallOptions",
+    "schema": "Schema",
     "structured.events": (
         "Cancelled FieldEnd FieldStart GenerationComplete GenerationFailed ObjectEnd ObjectStart ParsingFailed "
         "StringFieldDelta StructuredEvent TextDelta"

@@ -16,6 +16,7 @@ from unspool.schema.checker import is_object
 from unspool.schema.json_schema import WRAPPER
 from unspool.stream.chunks import BlockStart, Chunk, Finish, UsageReport
 from unspool.stream.chunks import TextDelta as TextChunk
+from unspool.stream.excerpt import excerpt
 from unspool.structured.events import (
     Cancelled,
     FieldEnd,
@@ -186,7 +187,7 @@ class AnswerMachine:
             return GenerationFailed(ProviderError("REFUSED", f"The model declined to answer: {words}"))
         if self._tools and not self._chars:
             return _failed(
-                "OUTPUT_INVALID", f"The model did not answer but asked for tools ({', '.join(self._tools)})."
+                "OUTPUT_INVALID", f"The model did not answer but asked for tools ({excerpt(', '.join(self._tools))})."
             )
         if self._schema is None or self._values is None:
             return GenerationComplete(self.text, self._usage, finish.reason)
@@ -210,7 +211,9 @@ class AnswerMachine:
             case "EMPTY_INPUT":
                 event = _failed("OUTPUT_INVALID", "The answer is empty.")
             case _:
-                event = _failed("OUTPUT_INVALID", f"The answer is not JSON: {fault.message}{self._near(fault)}")
+                fenced = self.text.lstrip().startswith("```")
+                hint = " The model put it in a Markdown fence; protocol='native' holds it to JSON." if fenced else ""
+                event = _failed("OUTPUT_INVALID", f"The answer is not JSON: {fault.message}{self._near(fault)}{hint}")
         event.error.__cause__ = fault
         return event
 

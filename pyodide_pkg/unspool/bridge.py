@@ -6,9 +6,10 @@ no Python object: all that JavaScript ever holds are the functions of this modul
     register {"modules": {name: source}}  → {}
     open     {"prompt", "lm", "schema"?, "protocol"?, "system"?, "options"?, "maxChars"?, "maxDepth"?}  → {"id"}
     pull     {"id"}  → {"events": […], "done"}; what one slice of the network brought, at most 256 events of it; one
-             pull at a time
+             pull at a time. The path of an event begins with `keep` steps of the path before it
     cancel   {"id"}  → {}; the query ends with the event `cancelled`, also for a pull that waits
     close    {"id"}  → {}; the query is dropped, and a pull that waits gets no event, and done
+    step     drives the incremental streams of the page; see `page_streams`
 
 `prompt` is text or messages (`{"role", "content"}` or `{"role", "parts"}`). `schema` is `{"type": "module:Name"}`,
 `{"jsonSchema", "name"?, "check"?}` (check false: somebody else holds the value to it), or absent for plain text. `lm`
@@ -20,10 +21,11 @@ chunkChars). `options`: temperature, maxOutputTokens, stop, seed, extra.
 from __future__ import annotations
 
 import asyncio
-import importlib
+import importlib.util
 import json
 import sys
 import types
+from collections import deque
 from collections.abc import Callable, Mapping
 from typing import Any, cast
 
@@ -33,14 +35,22 @@ from unspool.errors import BridgeError, CallCancelledError, ConfigError, Provide
 from unspool.functions import QueryStream, query_stream
 from unspool.model import LanguageModel
 from unspool.options import CallOptions
+from unspool.page_streams import PageStreams
 from unspool.schema import Schema
 from unspool.schema.checker import is_array, is_object
 from unspool.structured import strict_json
-from unspool.structured.events import Cancelled, GenerationComplete, GenerationFailed, ParsingFailed, StructuredEvent
-from unspool.tagged import camel_case
+from unspool.structured.events import (
+    Cancelled,
+    GenerationComplete,
+    GenerationFailed,
+    ParsingFailed,
+    Path,
+    StructuredEvent,
+)
+from unspool.tagged import camel_case, snake_case
 from unspool.wire import chunk_of, error_wire, event_json, is_chunk, message_of, plain
 
-__all__ = ["cancel", "close", "connect_page", "open", "pull", "register"]
+__all__ = ["cancel", "close", "connect_page", "open", "pull", "register", "step"]
 
 MAX_CALLS = 256
 """Most queries open at once. A page that opens more forgets to close them."""
@@ -53,22 +63,22 @@ MAX_REQUEST_BYTES = 64 * 1024 * 1024
 _OPTIONS = {"temperature", "maxOutputTokens", "stop", "seed", "extra"}
 _REQUEST = {"prompt", "schema", "lm", "protocol", "system", "options", "maxChars", "maxDepth"}
 _LIMITS = {"maxChars": "max_chars", "maxDepth": "max_depth", "protocol": "protocol", "system": "system"}
-
-
 _TERMINAL = (GenerationComplete, ParsingFailed, GenerationFailed, Cancelled)
 
 
 class _Call:
     """One open query."""
 
-    __slots__ = ("pulling", "rest", "schema", "stream")
+    __slots__ = ("path", "pulling", "rest", "schema", "stream")
 
     def __init__(self, stream: QueryStream[Any], schema: Schema[Any] | None) -> None:
         self.stream = stream
         self.schema = schema
         self.pulling = False
-        self.rest: list[StructuredEvent[Any]] = []
+        self.rest: deque[StructuredEvent[Any]] = deque()
         """Events that were read and are more than a batch may hold."""
+        self.path: Path = ()
+        """That of the last event which has one."""
 
 
 class Bridge:
@@ -152,10 +162,16 @@ class Bridge:
                 raise ConfigError(
                     "INVALID_OPTIONS", f"{name!r} cannot be a module: give a dotted name and source text."
                 )
-            if name not in self._modules and (name in sys.modules or name.partition(".")[0] in sys.stdlib_module_names):
+            if name not in self._modules and (name in sys.modules or self._is_taken(name.partition(".")[0])):
                 raise ConfigError("INVALID_OPTIONS", f"There is a module {name!r} already; choose another name.")
             self._modules[name] = _make_module(name, source)
         return {}
+
+    def _is_taken(self, package: str) -> bool:
+        """Whether Python could import it: to stand in its place would break whoever does so later."""
+        if package in self._modules:
+            return False
+        return package in sys.stdlib_module_names or importlib.util.find_spec(package) is not None
 
     def _call(self, message: Mapping[str, Any]) -> tuple[str, _Call | None]:
         id_ = message.get("id")
@@ -190,15 +206,11 @@ class Bridge:
     async def _pull(self, id_: str, call: _Call) -> str:
         events = call.rest or await call.stream.read()
         done = events is None
-        events = events or []
-        call.rest = events[MAX_BATCH_EVENTS:]
+        call.rest = events if isinstance(events, deque) else deque(events or ())
         texts: list[str] = []
-        for event in events[:MAX_BATCH_EVENTS]:
-            text, ends = _event_text(event, call)
+        while call.rest and not done and len(texts) < MAX_BATCH_EVENTS:
+            text, done = _event_text(call.rest.popleft(), call)
             texts.append(text)
-            if ends:
-                done = True
-                break
         if done:
             self._calls.pop(id_, None)
             await call.stream.aclose()
@@ -311,13 +323,12 @@ def _refusal(error: Exception) -> str:
 def _event_text(event: StructuredEvent[Any], call: _Call) -> tuple[str, bool]:
     """Write an event; one that cannot cross is replaced by the terminal event that says so."""
     try:
-        return event_json(event, call.schema), isinstance(event, _TERMINAL)
+        text = event_json(event, call.schema, call.path)
+        call.path = getattr(event, "path", call.path)
+        return text, isinstance(event, _TERMINAL)
     except UnspoolError as error:
-        error.text, error.partial_value, error.partial = (
-            call.stream.text,
-            call.stream.partial_value,
-            call.stream.message,
-        )
+        stream = call.stream
+        error.text, error.partial_value, error.partial = stream.text, stream.partial_value, stream.message
         return event_json(GenerationFailed(error), None), True
 
 
@@ -341,18 +352,14 @@ def _call_options(data: Any) -> CallOptions:
     if not is_object(data):
         raise ConfigError("INVALID_OPTIONS", "options must be an object.")
     _known(data, _OPTIONS, "query's options")
-    return cast("CallOptions", {_snake_case(name): value for name, value in data.items()})
-
-
-def _snake_case(name: str) -> str:
-    return "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in name.replace("URL", "Url"))
+    return cast("CallOptions", {snake_case(name): value for name, value in data.items()})
 
 
 def _made(kind: Callable[..., LanguageModel], data: Mapping[str, Any], names: set[str] | None) -> LanguageModel:
     if names is not None:
         _known(data, names, "model")
     try:
-        return kind(**{_snake_case(name): value for name, value in data.items()})
+        return kind(**{snake_case(name): value for name, value in data.items()})
     except TypeError as error:
         raise ConfigError("INVALID_OPTIONS", f"The model cannot be made like this: {error}.") from error
 
@@ -420,16 +427,18 @@ def _make_module(name: str, source: str) -> types.ModuleType:
     try:
         # The application's own code, which it registered by name. What a model writes never comes here.
         exec(compile(source, f"<{name}>", "exec"), module.__dict__)  # noqa: S102
-    except Exception as error:
+    except BaseException as error:
         if before is None:
             del sys.modules[name]
         else:
             sys.modules[name] = before
+        if not isinstance(error, Exception | SystemExit):
+            raise
         raise BridgeError("MODULE_ERROR", f"The module {name!r} did not start: {_reason(error)}.") from error
     return module
 
 
-def _reason(error: Exception) -> str:
+def _reason(error: BaseException) -> str:
     return f"{type(error).__name__}: {error}"[:300]
 
 
@@ -440,3 +449,4 @@ cancel = _bridge.cancel
 close = _bridge.close
 register = _bridge.register
 connect_page = _bridge.connect_page
+step = PageStreams().answer

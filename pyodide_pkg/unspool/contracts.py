@@ -195,16 +195,6 @@ class Adapter(Protocol):
         ...
 
 
-class Clock(Protocol):
-    """Time, passed in."""
-
-    def now(self) -> float:
-        """Seconds on a clock that never goes back; only differences mean something."""
-        ...
-
-    async def sleep(self, seconds: float) -> None: ...
-
-
 @runtime_checkable
 class Signal(Protocol):
     """What stops a call from outside: an `asyncio.Event` (set means stop) or anything of that shape.

@@ -38,20 +38,51 @@ _SECRET = re.compile(
     r"|(?<=://)[^/\s:@]+:[^/\s@]+(?=@)"
 )
 
+_LONG_CHARS = 16
+_TOLD_CHARS = 8
+"""Fewer characters of a long credential tell nothing: many begin alike (`sk-proj-`)."""
+
 
 def redact(text: str, *secrets: str) -> str:
     """Blank out credentials in text that will be shown, logged or sent on.
 
     Args:
         text: any text, such as a provider's error message or a URL.
-        secrets: exact values to blank out as well, such as the key that was sent; shorter than 4 characters: ignored.
+        secrets: values to blank out as well, such as the key that was sent; shorter than 4 characters: ignored. Of
+            long ones also what a text that was cut shows of them, their percent-encoding and their base64.
     Returns:
         The text with each credential replaced by `[redacted]`.
     """
     for secret in secrets:
-        if len(secret) >= 4:
+        if len(secret) >= _LONG_CHARS:
+            for form in _forms(secret):
+                text = _without_beginnings(text, form)
+        elif len(secret) >= 4:
             text = text.replace(secret, REDACTED)
     return _SECRET.sub(REDACTED, text)
+
+
+def _forms(secret: str) -> set[str]:
+    from base64 import b64encode  # here, because only errors need them
+    from urllib.parse import quote
+
+    data = secret.encode("utf-8", "replace")
+    return {secret, quote(data, safe=""), b64encode(data).decode().rstrip("=")}
+
+
+def _without_beginnings(text: str, secret: str) -> str:
+    """Blank out a value, or as much of it as stands there, in any case."""
+    begins = re.compile(re.escape(secret[:_TOLD_CHARS]), re.IGNORECASE)
+    pieces: list[str] = []
+    at = 0
+    while match := begins.search(text, at):
+        pieces += (text[at : match.start()], REDACTED)
+        at = match.end()
+        for expected in secret[_TOLD_CHARS:]:
+            if text[at : at + 1].lower() != expected.lower():
+                break
+            at += 1
+    return "".join((*pieces, text[at:]))
 
 
 class UnspoolError(Exception):
@@ -69,7 +100,7 @@ class UnspoolError(Exception):
     """HTTP status, when there was a response."""
     request_id: str | None
     """The provider's id of the request, for its support."""
-    partial: Message | None
+    partial: Message | None = None
     """What had arrived before the failure."""
     text: str = ""
     """Of a typed query: the answer as text, as far as it came."""
@@ -85,7 +116,6 @@ class UnspoolError(Exception):
         retry_after_s: float | None = None,
         status: int | None = None,
         request_id: str | None = None,
-        partial: Message | None = None,
     ) -> None:
         self.code = code
         self.message = redact(message)
@@ -93,7 +123,6 @@ class UnspoolError(Exception):
         self.retry_after_s = retry_after_s
         self.status = status
         self.request_id = request_id
-        self.partial = partial
         super().__init__(self.message)
 
     def __str__(self) -> str:
@@ -126,15 +155,15 @@ class TransportError(UnspoolError):
 class NetworkError(TransportError):
     """No response: no network, a refused connection, CORS, mixed content or a content security policy."""
 
-    def __init__(self, message: str, *, partial: Message | None = None, retryable: bool = True) -> None:
-        super().__init__("NETWORK", message, retryable=retryable, partial=partial)
+    def __init__(self, message: str, *, retryable: bool = True) -> None:
+        super().__init__("NETWORK", message, retryable=retryable)
 
 
 class RequestTimeoutError(TransportError):
     """Our own limit on waiting ran out."""
 
-    def __init__(self, message: str, *, partial: Message | None = None) -> None:
-        super().__init__("TIMEOUT", message, retryable=True, partial=partial)
+    def __init__(self, message: str) -> None:
+        super().__init__("TIMEOUT", message, retryable=True)
 
 
 class ProviderError(UnspoolError):
@@ -152,7 +181,6 @@ class ProviderError(UnspoolError):
         retry_after_s: float | None = None,
         status: int | None = None,
         request_id: str | None = None,
-        partial: Message | None = None,
         raw: Mapping[str, Any] | None = None,
     ) -> None:
         super().__init__(
@@ -162,7 +190,6 @@ class ProviderError(UnspoolError):
             retry_after_s=retry_after_s,
             status=status,
             request_id=request_id,
-            partial=partial,
         )
         self.raw = raw
 
@@ -174,8 +201,8 @@ class WireError(UnspoolError):
 class StreamTruncatedError(WireError):
     """The body ended cleanly, but before the provider said that the answer was over."""
 
-    def __init__(self, message: str, *, partial: Message | None = None) -> None:
-        super().__init__("STREAM_TRUNCATED", message, retryable=True, partial=partial)
+    def __init__(self, message: str) -> None:
+        super().__init__("STREAM_TRUNCATED", message, retryable=True)
 
 
 class StreamError(UnspoolError):
@@ -232,28 +259,12 @@ class StreamError(UnspoolError):
 class OutputValidationError(UnspoolError):
     """The model's answer is not a value of the type asked for. The cause is kept in `__cause__`."""
 
-    def __init__(
-        self,
-        code: str,
-        message: str,
-        *,
-        text: str = "",
-        partial_value: object = None,
-        partial: Message | None = None,
-    ) -> None:
-        super().__init__(code, message, partial=partial)
-        self.text = text
-        self.partial_value = partial_value
-
-    def to_wire(self) -> dict[str, object]:
-        return {**super().to_wire(), "text": self.text, "partialValue": self.partial_value}
-
 
 class CallCancelledError(UnspoolError):
     """The caller stopped the call through its signal. (A cancelled task sees `asyncio.CancelledError`, as always.)"""
 
-    def __init__(self, message: str = "The call was stopped by its signal.", *, partial: Message | None = None) -> None:
-        super().__init__("ABORTED", message, partial=partial)
+    def __init__(self, message: str = "The call was stopped by its caller.") -> None:
+        super().__init__("ABORTED", message)
 
 
 class BridgeError(UnspoolError):

@@ -8,17 +8,20 @@ from __future__ import annotations
 
 import warnings
 from collections import deque
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, Self, TypeGuard, Unpack, cast, overload
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Literal, Self, Unpack, cast, overload
 
 from unspool.answer import AnswerMachine
 from unspool.contracts import OutputSchema, Signal
 from unspool.errors import ConfigError
 from unspool.messages import Message, TextPart, UserMessage
 from unspool.model import ChunkStream, LanguageModel
-from unspool.options import CallOptions, Prompt
+from unspool.options import CallOptions, Prompt, check_count, messages_of
 from unspool.schema import NativeOutput, Schema, json_prompt, openai_strict
+from unspool.stream.response import MAX_CHARS as MAX_CHARS_CEILING
 from unspool.structured.events import (
+    MAX_CHARS,
+    MAX_DEPTH,
     Cancelled,
     GenerationComplete,
     GenerationFailed,
@@ -31,10 +34,6 @@ if TYPE_CHECKING:
 
 Protocol = Literal["json", "native"]
 
-MAX_CHARS = 1_048_576
-"""Default limit on one answer: the seed's."""
-MAX_DEPTH = 64
-"""Default limit on its nesting: the seed's."""
 MAX_DEPTH_CEILING = 128
 """What `Schema.validate` takes: beyond it the native frames of recursive models could end a Pyodide interpreter."""
 
@@ -46,8 +45,9 @@ class QueryStream[T]:
 
     Read it with `async for event in stream`, or batch by batch with `read()`. Events: any number of progress events,
     then exactly one terminal event; before that is given, the response has been closed. It never raises for a fault of
-    the answer, the provider or the way to it. Leave it early as you like: by `break`, `aclose()`, `async with`, by
-    cancelling the task, or by dropping it; the request is then aborted on the network and there is no terminal event.
+    the answer, the provider or the way to it. Leave it early as you like: by `aclose()`, `async with`, by cancelling
+    the task, or by dropping it (a `break` drops a stream that no variable holds); the request is then aborted on the
+    network and there is no terminal event.
     """
 
     def __init__(self, source: ChunkStream, answer: AnswerMachine) -> None:
@@ -179,17 +179,24 @@ def query_stream(
         protocol: "json" tells the model the JSON Schema in words, after the prompt; "native" has the provider hold the
             answer to it (structured output) and leaves the prompt as it is.
         signal: an `asyncio.Event` or a JavaScript AbortSignal that stops the call.
-        max_chars: longest answer, in characters.
+        max_chars: longest answer, in characters, at most 16 Mi.
         max_depth: deepest nesting of the answer, at most 128.
         options: see `CallOptions`; they win over the model's defaults.
     Raises:
         ConfigError: INVALID_OPTIONS or UNSUPPORTED. Everything later is told by the terminal event.
         A UserWarning tells that a provider cannot hold the answer to a type strictly (open dicts, tuples, `Any`).
     """
+    if not isinstance(cast(Any, lm), LanguageModel):
+        raise ConfigError(
+            "INVALID_OPTIONS",
+            "lm must be a model, such as us.llms.OpenAIChat(…); a function becomes one by us.llms.FunctionModel(…).",
+        )
     if protocol not in ("json", "native"):
         raise ConfigError("INVALID_OPTIONS", f"There is no protocol {protocol!r}; there are 'json' and 'native'.")
-    _check_limit("max_chars", max_chars, None)
-    _check_limit("max_depth", max_depth, MAX_DEPTH_CEILING)
+    check_count("max_chars", max_chars, most=MAX_CHARS_CEILING)
+    check_count("max_depth", max_depth, most=MAX_DEPTH_CEILING)
+    if not isinstance(cast(Any, lm), LanguageModel):
+        raise ConfigError("INVALID_OPTIONS", "lm must be a language model, such as one of unspool.llms.")
     if T is _TEXT:
         answer = AnswerMachine(None, max_chars=max_chars, max_depth=max_depth)
         return QueryStream(lm.stream(prompt, signal=signal, **options), answer)
@@ -293,19 +300,9 @@ async def query(
     raise AssertionError("a query stream ended without a terminal event")
 
 
-def _check_limit(name: str, value: Any, ceiling: int | None) -> None:
-    if not isinstance(value, int) or isinstance(value, bool) or value < 1 or (ceiling is not None and value > ceiling):
-        wanted = "1 or more" if ceiling is None else f"from 1 to {ceiling}"
-        raise ConfigError("INVALID_OPTIONS", f"The option {name} must be a whole number, {wanted}.")
-
-
-def _with_words(prompt: Any, words: str) -> Any:
+def _with_words(prompt: Prompt, words: str) -> list[Message]:
     """Put our words at the end of the conversation: what stands last is what small models follow best."""
-    if isinstance(prompt, str):
-        return f"{prompt}\n\n{words}"
-    messages = [prompt] if isinstance(prompt, Message) else prompt
-    if not _is_conversation(messages):
-        return prompt  # the model refuses it, with the right words
+    messages = messages_of(prompt)
     last = messages[-1]
     if last.role != "user":
         return [*messages, UserMessage(words)]
@@ -315,8 +312,3 @@ def _with_words(prompt: Any, words: str) -> Any:
     else:
         parts.append(TextPart(words))
     return [*messages[:-1], Message("user", parts, metadata=last.metadata)]
-
-
-def _is_conversation(prompt: Any) -> TypeGuard[Sequence[Message]]:
-    messages = cast("Sequence[object]", prompt) if isinstance(prompt, Sequence) else ()
-    return len(messages) > 0 and isinstance(messages[-1], Message)

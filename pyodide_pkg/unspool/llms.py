@@ -8,18 +8,19 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Unpack
+from math import isinf
+from typing import TYPE_CHECKING, Any, Unpack, cast
 
 from unspool.contracts import ApiKey, Request, Response, Transport
 from unspool.errors import ConfigError, UnspoolError, redact
 from unspool.local.function import PieceDecoder, open_function
-from unspool.model import LanguageModel, blank_out, typed
+from unspool.model import LanguageModel
 from unspool.options import CallOptions
 from unspool.transport import DEFAULT_IDLE_TIMEOUT_S, DEFAULT_TIMEOUT_S, default_transport
 
 if TYPE_CHECKING:
     from unspool.local.wllama import Wllama
-    from unspool.providers.openai_chat import OpenAIChatDecoder
+    from unspool.providers.openai_chat import OpenAIChatAdapter, OpenAIChatDecoder
 
 __all__ = ["FunctionModel", "OpenAIChat", "Wllama"]
 
@@ -43,6 +44,7 @@ class OpenAIChat(LanguageModel):
         *,
         api_key: ApiKey = None,
         base_url: str = "https://api.openai.com/v1",
+        adapter: OpenAIChatAdapter | None = None,
         transport: Transport | None = None,
         timeout_s: float | None = DEFAULT_TIMEOUT_S,
         idle_timeout_s: float | None = DEFAULT_IDLE_TIMEOUT_S,
@@ -52,10 +54,13 @@ class OpenAIChat(LanguageModel):
 
         Args:
             model: the provider's name of the model.
-            api_key: a key, or an async function that fetches one before each request. None for servers without keys.
+            api_key: a key, or an async function that fetches one before each request. None for servers without keys. It
+                is never read from the environment.
                 A key in a web page can be read by whoever opens the page: give pages a short-lived key, or a server of
                 your own as `base_url`.
             base_url: address up to and without `/chat/completions`.
+            adapter: what differs on this server, as an `OpenAIChatAdapter` of `unspool.providers.openai_chat`: headers,
+                names of fields, cumulative chunks.
             transport: what sends the requests; it has its own limits on waiting. Default: that of this realm.
             timeout_s: seconds until the response's headers must be there (default 300); None: no limit.
             idle_timeout_s: seconds that the next slice of the answer may take (default 300); None: no limit.
@@ -66,29 +71,33 @@ class OpenAIChat(LanguageModel):
         from unspool.providers.openai_chat import OpenAIChatAdapter
 
         super().__init__(model, **defaults)
+        if not isinstance(cast(Any, base_url), str):
+            raise ConfigError("INVALID_OPTIONS", "base_url must be a text.")
+        if transport is not None and not callable(getattr(transport, "open", None)):
+            raise ConfigError("INVALID_OPTIONS", "A transport must have the method open.")
         self.base_url = base_url
         self._api_key = api_key
-        self._adapter = OpenAIChatAdapter()
+        self._adapter = adapter or OpenAIChatAdapter()
         self._transport = transport
-        self._limits = (timeout_s, idle_timeout_s)
+        # A transport of the caller's own may add the key, as a proxy does.
+        self._needs_key = transport is None and base_url.startswith("https://api.openai.com/")
+        self._limits = (_seconds("timeout_s", timeout_s), _seconds("idle_timeout_s", idle_timeout_s))
 
     def __repr__(self) -> str:
         return f"OpenAIChat({self.model!r}, base_url={redact(self.base_url)!r})"
 
-    async def _start(self, request: Request) -> tuple[Response, str | None]:
+    async def _credential(self) -> str | None:
         key = await fetch_key(self._api_key)
-        failure: UnspoolError
-        try:
-            sent = self._adapter.build(request, api_key=key, base_url=self.base_url)
-            if self._transport is None:
-                timeout_s, idle_timeout_s = self._limits
-                self._transport = default_transport(timeout_s=timeout_s, idle_timeout_s=idle_timeout_s)
-            return await self._transport.open(sent), key
-        except Exception as error:
-            failure = typed(error)
-        if key is not None:
-            blank_out(failure, key)
-        raise failure  # outside of the handler: the foreign error may show the key, and must not be its context
+        if key is None and self._needs_key:
+            raise ConfigError("MISSING_CREDENTIAL", "OpenAI needs a key: give the model one as api_key.")
+        return key
+
+    async def _open(self, request: Request, credential: str | None) -> Response:
+        sent = self._adapter.build(request, api_key=credential, base_url=self.base_url)
+        if self._transport is None:
+            timeout_s, idle_timeout_s = self._limits
+            self._transport = default_transport(timeout_s=timeout_s, idle_timeout_s=idle_timeout_s)
+        return await self._transport.open(sent)
 
     def _decoder(self, request: Request) -> OpenAIChatDecoder:
         return self._adapter.decoder(request)
@@ -120,11 +129,19 @@ class FunctionModel(LanguageModel):
             raise ConfigError("INVALID_OPTIONS", "A function model needs a function that takes the request.")
         self._generate = generate
 
-    async def _open(self, request: Request) -> Response:
+    async def _open(self, request: Request, credential: str | None) -> Response:
         return await open_function(self._generate, request)
 
     def _decoder(self, request: Request) -> PieceDecoder:
         return PieceDecoder()
+
+
+def _seconds(name: str, value: Any) -> float | None:
+    if value is None:
+        return None
+    if not isinstance(value, int | float) or isinstance(value, bool) or not value > 0:
+        raise ConfigError("INVALID_OPTIONS", f"{name} must be a number of seconds above 0, or None.")
+    return None if isinf(value) else value
 
 
 async def fetch_key(api_key: ApiKey) -> str | None:

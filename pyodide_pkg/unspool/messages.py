@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, cast
 
+from unspool.errors import ConfigError
 from unspool.tagged import Tagged
 
 Role = Literal["system", "user", "assistant", "tool"]
+ROLES: tuple[Role, ...] = ("system", "user", "assistant", "tool")
 FinishReason = Literal["stop", "length", "tool_calls", "content_filter", "error", "aborted"]
 
 
@@ -138,7 +140,13 @@ class Message:
         usage: Usage | None = None,
         metadata: Mapping[str, Any] | None = None,
     ) -> None:
-        pieces: Sequence[str | Part] = (content,) if isinstance(content, str | Tagged) else content
+        pieces: Sequence[Any] = (content,) if isinstance(content, str | Tagged) else content
+        if role not in ROLES:
+            raise ConfigError("INVALID_OPTIONS", f"The role of a message must be one of {', '.join(ROLES)}.")
+        if not isinstance(cast(Any, pieces), Sequence) or not all(isinstance(piece, str) or hasattr(piece, "type") for piece in pieces):
+            raise ConfigError(
+                "INVALID_OPTIONS", "The content of a message must be text, a part, or a sequence of these."
+            )
         self.role = role
         self.parts = tuple(TextPart(piece) if isinstance(piece, str) else piece for piece in pieces)
         self.finish_reason = finish_reason

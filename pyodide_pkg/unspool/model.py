@@ -9,8 +9,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import traceback
+from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Self, Unpack, cast
 
 from unspool.contracts import ProviderDecoder, Request, Response, Signal
@@ -19,7 +20,6 @@ from unspool.errors import (
     ConfigError,
     NetworkError,
     ProviderError,
-    TransportError,
     UnspoolError,
     WireError,
     redact,
@@ -40,11 +40,10 @@ SAMPLE_CONCURRENCY = 4
 """Below the six connections that browsers allow to one HTTP/1.1 origin."""
 
 
-class LanguageModel:
+class LanguageModel(ABC):
     """A model that can be called. A subclass says how a response is opened and decoded.
 
-    Subclasses give `_open` and `_decoder`; HTTP models also `_failure`. A subclass that sends a credential gives
-    `_start` instead of `_open`.
+    Subclasses give `_open` and `_decoder`; HTTP models also `_credential` and `_failure`.
     """
 
     model: str
@@ -106,7 +105,7 @@ class LanguageModel:
         Cancellation:
             Aborts every request.
         """
-        if isinstance(prompts, str | Message):
+        if isinstance(prompts, str | Message) or not isinstance(cast(Any, prompts), Iterable):
             raise ConfigError("INVALID_OPTIONS", "sample takes a sequence of prompts; use call for one.")
         gate = asyncio.Semaphore(SAMPLE_CONCURRENCY)
 
@@ -125,17 +124,17 @@ class LanguageModel:
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.model!r})"
 
-    async def _open(self, request: Request) -> Response:
+    async def _credential(self) -> str | None:
+        """Fetch what `_open` is to send as credential; it is blanked out of every error. May raise anything."""
+        return None
+
+    @abstractmethod
+    async def _open(self, request: Request, credential: str | None) -> Response:
         """Send the request and give the response, once its headers are there. May raise anything."""
-        raise NotImplementedError
 
-    async def _start(self, request: Request) -> tuple[Response, str | None]:
-        """Do what `_open` does; also give the credential that was sent, which is blanked out of every error."""
-        return await self._open(request), None
-
+    @abstractmethod
     def _decoder(self, request: Request) -> ProviderDecoder:
         """Make the decoder of one response."""
-        raise NotImplementedError
 
     def _failure(self, status: int, headers: Mapping[str, str], body: bytes) -> UnspoolError:
         """Turn a response with an error status into an error; `body` is bounded and may be cut."""
@@ -146,7 +145,7 @@ class ChunkStream:
     """The answer to one call, while it is being written.
 
     Read it with `async for chunk in stream`, or batch by batch with `read()`. It never raises for a fault of the
-    provider or of the way to it: the last chunk is `Finish`, with the error. Leave it early as you like: by `break`,
+    provider or of the way to it: the last chunk is `Finish`, with the error. Leave it early as you like: by
     `aclose()`, `async with`, by cancelling the task, or by dropping it; the request is then aborted on the network.
     """
 
@@ -163,7 +162,7 @@ class ChunkStream:
         self._assembler = BlockAssembler()
         self._machine: ResponseMachine | None = None
         self._response: Response | None = None
-        self._secret: str | None = None
+        self._credential: str | None = None
         self._rest: deque[Chunk] = deque()
         self._aborted = False
         self._left = False
@@ -273,7 +272,8 @@ class ChunkStream:
             if self._response is None or self._machine is None:
                 if self._listener is not None:
                     self._listener.start()
-                self._response, self._secret = await self._model._start(self._request)  # pyright: ignore[reportPrivateUsage]
+                self._credential = await self._model._credential()  # pyright: ignore[reportPrivateUsage]
+                self._response = await self._model._open(self._request, self._credential)  # pyright: ignore[reportPrivateUsage]
                 if not 200 <= self._response.status < 300:
                     raise await self._refusal(self._response)
                 blame = WireError
@@ -292,14 +292,18 @@ class ChunkStream:
                     self._record(chunks)
                     return chunks
         except Exception as error:
-            return await self._end(typed(error, blame))
+            return await self._end(_typed(error, blame))
 
     async def _refusal(self, response: Response) -> UnspoolError:
         body = bytearray()
-        with contextlib.suppress(TransportError, TimeoutError):  # what has come of it is enough
+        try:
             async with time_limit(ERROR_BODY_TIMEOUT_S):
                 while len(body) < MAX_ERROR_BODY_BYTES and isinstance(data := await response.read(), bytes):
                     body += data
+        except CallCancelledError:
+            raise
+        except Exception:
+            pass  # what has come of it is enough
         said = bytes(body[:MAX_ERROR_BODY_BYTES])
         try:
             return self._model._failure(response.status, response.headers, said)  # pyright: ignore[reportPrivateUsage]
@@ -333,8 +337,8 @@ class ChunkStream:
             self._assembler.feed(chunk)
         last = chunks[-1]
         if isinstance(last, Finish) and last.error is not None:
-            if self._secret is not None:
-                blank_out(last.error, self._secret)
+            if self._credential is not None:
+                _blank_out(last.error, self._credential)
             self.error = last.error
 
     def _interrupt(self) -> None:
@@ -389,7 +393,7 @@ class ChunkStream:
             await self._listener.close()
 
 
-def typed(error: Exception, blame: type[UnspoolError] = NetworkError) -> UnspoolError:
+def _typed(error: Exception, blame: type[UnspoolError]) -> UnspoolError:
     """Give a foreign exception a code: it came out of a transport (NETWORK) or a decoder (PROTOCOL)."""
     if isinstance(error, UnspoolError):
         return error
@@ -403,14 +407,17 @@ def typed(error: Exception, blame: type[UnspoolError] = NetworkError) -> Unspool
     return ours
 
 
-def blank_out(error: UnspoolError, secret: str) -> None:
+def _blank_out(error: UnspoolError, secret: str) -> None:
     """Take a credential out of all that an error would show, its cause included."""
     error.message = redact(error.message, secret)
     error.args = (error.message,)
+    error.request_id = error.request_id and redact(error.request_id, secret)
     if isinstance(error, ProviderError) and error.raw is not None:
         error.raw = _without(error.raw, secret)
-    if error.__cause__ is not None and secret in "".join(traceback.format_exception(error.__cause__)):
-        error.__cause__ = None
+    if error.__cause__ is not None:
+        trace = "".join(traceback.format_exception(error.__cause__))
+        if redact(trace, secret) != redact(trace):
+            error.__cause__ = None
     error.__context__ = None
 
 

@@ -6,7 +6,7 @@ In: a prompt and keyword options. Out: a neutral `Request`, or ConfigError INVAL
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypedDict, cast
+from typing import Any, TypedDict, TypeGuard, cast
 
 from unspool.contracts import OutputSchema, Request
 from unspool.errors import ConfigError
@@ -51,7 +51,7 @@ def build_request(model: str, prompt: Prompt, defaults: CallOptions, options: Ca
     merged: dict[str, Any] = dict(defaults)
     merged.update((name, value) for name, value in options.items() if value is not None)
     merged["extra"] = {**(defaults.get("extra") or {}), **(options.get("extra") or {})}
-    messages = _messages(prompt)
+    messages = messages_of(prompt)
     system = merged.pop("system", None)
     if system:
         messages.insert(0, SystemMessage(system))
@@ -77,7 +77,12 @@ def check_options(options: CallOptions) -> None:
             raise ConfigError("INVALID_OPTIONS", f"The option {name} must be {wanted}.")
 
 
-def _messages(prompt: object) -> list[Message]:
+def messages_of(prompt: object) -> list[Message]:
+    """Give a prompt as a conversation, in a list of its own.
+
+    Raises:
+        ConfigError: INVALID_OPTIONS when it is no prompt.
+    """
     if isinstance(prompt, str):
         return [UserMessage(prompt)]
     if isinstance(prompt, Message):
@@ -90,16 +95,27 @@ def _messages(prompt: object) -> list[Message]:
     raise ConfigError("INVALID_OPTIONS", "A prompt must be a text, a Message, or a sequence of at least one Message.")
 
 
+def check_count(name: str, value: object, least: int = 1, most: int | None = None) -> None:
+    """Refuse what is no whole number in a range.
+
+    Raises:
+        ConfigError: INVALID_OPTIONS, naming the option.
+    """
+    if not _is_integer(value) or value < least or (most is not None and value > most):
+        wanted = f"{least} or more" if most is None else f"from {least} to {most}"
+        raise ConfigError("INVALID_OPTIONS", f"The option {name} must be a whole number, {wanted}.")
+
+
 def _is_text(value: object) -> bool:
     return isinstance(value, str)
 
 
-def _is_integer(value: object) -> bool:
+def _is_integer(value: object) -> TypeGuard[int]:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
 def _is_count(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 1
+    return _is_integer(value) and value >= 1
 
 
 def _is_temperature(value: object) -> bool:

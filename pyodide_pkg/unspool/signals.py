@@ -11,6 +11,7 @@ import contextlib
 import sys
 import weakref
 from collections.abc import Callable
+from inspect import iscoroutinefunction
 from typing import Any, Protocol
 
 from unspool.contracts import Signal
@@ -37,7 +38,8 @@ class SignalListener:
         Raises:
             ConfigError: INVALID_OPTIONS when the signal is none.
         """
-        if not isinstance(signal, Signal) and not _is_abort_signal(signal):
+        # Of a thread's Event the wait would block the loop.
+        if not (isinstance(signal, Signal) and iscoroutinefunction(signal.wait)) and not _is_abort_signal(signal):
             raise ConfigError("INVALID_OPTIONS", "A signal must be an asyncio.Event or a JavaScript AbortSignal.")
         self._signal: Any = signal
         self._target = weakref.ref(target)
@@ -56,7 +58,7 @@ class SignalListener:
         else:
             self._waiter = asyncio.create_task(_wait(self._signal, self._target))
             _waiters.add(self._waiter)
-            self._waiter.add_done_callback(_waiters.discard)
+            self._waiter.add_done_callback(_heard)
 
     def stop(self) -> None:
         """Listen no more. Idempotent; needs no loop."""
@@ -75,6 +77,12 @@ class SignalListener:
         waiter, self._waiter = self._waiter, None
         if waiter is not None:
             await asyncio.wait([waiter])
+
+
+def _heard(waiter: asyncio.Task[None]) -> None:
+    _waiters.discard(waiter)
+    if not waiter.cancelled():
+        waiter.exception()  # a wait that fails stops nothing; unasked, asyncio would log it
 
 
 def _is_abort_signal(signal: Any) -> bool:

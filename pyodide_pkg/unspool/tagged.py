@@ -17,6 +17,11 @@ def camel_case(name: str) -> str:
     return head + "".join(part.capitalize() for part in rest)
 
 
+def snake_case(name: str) -> str:
+    """Spell a name of the wire as an attribute: `finishReason` and `baseURL` are `finish_reason` and `base_url`."""
+    return "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in name.replace("URL", "Url"))
+
+
 class Tagged:
     """A value with a `type` tag. Subclasses list their fields in `__slots__`, in the order of their arguments."""
 

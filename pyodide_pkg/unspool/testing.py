@@ -1,5 +1,5 @@
-"""Public test doubles: a transport that plays a script, a model with a fixed answer, a clock that stands still; and the
-tests that every adapter should pass.
+"""Public test doubles: a transport that plays a script, a model with a fixed answer; and the tests
+that every adapter should pass.
 
 They need no network, no event loop of their own and no test framework, and work in every realm.
 """
@@ -14,11 +14,10 @@ from unspool.contracts import HttpRequest, Request, Response
 from unspool.errors import CallCancelledError, ConfigError
 from unspool.integrations.contract_kit import ContractTest, adapter_contract_tests
 from unspool.llms import FunctionModel
-from unspool.options import CallOptions
+from unspool.options import CallOptions, check_count
 
 __all__ = [
     "ContractTest",
-    "FakeClock",
     "HttpResponse",
     "ScriptedResponse",
     "ScriptedTransport",
@@ -189,8 +188,8 @@ class StaticResponse(FunctionModel):
         Raises:
             ConfigError: INVALID_OPTIONS.
         """
-        if chunk_chars is not None and chunk_chars < 1:
-            raise ConfigError("INVALID_OPTIONS", "chunk_chars must be 1 or more.")
+        if chunk_chars is not None:
+            check_count("chunk_chars", chunk_chars)
         super().__init__(self._answer, model="static", **defaults)
         self.requests = []
         size = chunk_chars or len(text) or 1
@@ -199,44 +198,3 @@ class StaticResponse(FunctionModel):
     def _answer(self, request: Request) -> list[str]:
         self.requests.append(request)
         return self._pieces
-
-
-class FakeClock:
-    """A clock that moves only when it is told to."""
-
-    sleeps: list[float]
-    """Every wait that was asked for, in order, in seconds."""
-
-    def __init__(self, start_s: float = 0.0) -> None:
-        """Start at `start_s` seconds."""
-        self.sleeps = []
-        self._now = start_s
-        self._sleepers: list[tuple[float, asyncio.Future[None]]] = []
-
-    def now(self) -> float:
-        """Seconds since nothing in particular."""
-        return self._now
-
-    async def sleep(self, seconds: float) -> None:
-        """Wait until the clock has been moved on by this much."""
-        self.sleeps.append(seconds)
-        if seconds <= 0:
-            await asyncio.sleep(0)
-            return
-        wake: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        sleeper = (self._now + seconds, wake)
-        self._sleepers.append(sleeper)
-        try:
-            await wake
-        finally:
-            if sleeper in self._sleepers:
-                self._sleepers.remove(sleeper)
-
-    def advance(self, seconds: float) -> None:
-        """Move the clock on, and wake those whose time has come, the earliest first."""
-        self._now += seconds
-        due = sorted((s for s in self._sleepers if s[0] <= self._now), key=lambda s: s[0])
-        self._sleepers = [s for s in self._sleepers if s[0] > self._now]
-        for _, wake in due:
-            if not wake.done():
-                wake.set_result(None)

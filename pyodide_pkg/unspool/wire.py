@@ -11,7 +11,7 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from json.encoder import encode_basestring_ascii as _quoted
-from typing import Any, cast
+from typing import Any, cast, get_args
 
 from unspool.errors import BridgeError, ConfigError, OutputValidationError, ProviderError, UnspoolError
 from unspool.messages import Message, Part, ReasoningPart, RefusalPart, TextPart, ToolCall, ToolResult, Usage
@@ -27,32 +27,23 @@ from unspool.structured.events import (
     GenerationComplete,
     ObjectEnd,
     ObjectStart,
+    Path,
     StringFieldDelta,
     StructuredEvent,
     TextDelta,
 )
+from unspool.structured.pool import StreamUpdate
 
 MAX_SAFE_INTEGER = 2**53 - 1
 """JavaScript's `Number.MAX_SAFE_INTEGER`: beyond it, neighbouring integers fall together."""
 
 # Any integer beyond the limit has at least 16 digits; most batches have none, and are searched at C speed.
 _MANY_DIGITS = re.compile(r"[0-9]{16}")
-_CHUNK_TYPES = {
-    kind.type
-    for kind in (
-        chunks.BlockStart,
-        chunks.TextDelta,
-        chunks.ReasoningDelta,
-        chunks.ToolArgumentsDelta,
-        chunks.BlockEnd,
-        chunks.UsageReport,
-        chunks.Finish,
-    )
-}
+_CHUNK_TYPES = {kind.type for kind in get_args(chunks.Chunk)}
 _ROLES = ("system", "user", "assistant", "tool")
 
 
-def event_json(event: StructuredEvent[Any], schema: Schema[Any] | None) -> str:
+def event_json(event: StructuredEvent[Any], schema: Schema[Any] | None, before: Path = ()) -> str:
     """Write an event as JSON text.
 
     An end has its value only where the page cannot have it by now: strings came as deltas and containers as their
@@ -61,6 +52,9 @@ def event_json(event: StructuredEvent[Any], schema: Schema[Any] | None) -> str:
     Args:
         event: one event of a query.
         schema: what the query asked for; writes the result.
+        before: path of the event before it. The steps that its own path begins with as well are only counted, `keep`:
+            a model that writes one long name and thousands of members below it would otherwise have the name sent
+            thousands of times.
     Raises:
         BridgeError: UNSAFE_INTEGER, naming the member that JavaScript cannot hold; MODULE_ERROR when the application's
             own type cannot be written.
@@ -69,20 +63,20 @@ def event_json(event: StructuredEvent[Any], schema: Schema[Any] | None) -> str:
     if isinstance(event, TextDelta):
         return f'{{"type":"{kind}","delta":{_quoted(event.delta)}}}'
     if isinstance(event, StringFieldDelta):
-        return f'{{"type":"{kind}","path":{_path_json(event.path)},"delta":{_quoted(event.delta)}}}'
+        return f'{{"type":"{kind}",{_path_json(event.path, before)},"delta":{_quoted(event.delta)}}}'
     if isinstance(event, FieldStart):
-        return f'{{"type":"{kind}","path":{_path_json(event.path)}}}'
+        return f'{{"type":"{kind}",{_path_json(event.path, before)}}}'
     if isinstance(event, ObjectStart):
-        return f'{{"type":"{kind}","path":{_path_json(event.path)},"kind":"{event.kind}"}}'
+        return f'{{"type":"{kind}",{_path_json(event.path, before)},"kind":"{event.kind}"}}'
     if isinstance(event, ObjectEnd):
-        return f'{{"type":"{kind}","path":{_path_json(event.path)},"kind":"{event.kind}"}}'
+        return f'{{"type":"{kind}",{_path_json(event.path, before)},"kind":"{event.kind}"}}'
     if isinstance(event, FieldEnd):
         value = event.value
         if isinstance(value, str | dict | list) and value != "":
-            return f'{{"type":"{kind}","path":{_path_json(event.path)}}}'
+            return f'{{"type":"{kind}",{_path_json(event.path, before)}}}'
         text = _dumps(value)
         _refuse_unsafe(text, lambda: event.value, event.path)
-        return f'{{"type":"{kind}","path":{_path_json(event.path)},"value":{text}}}'
+        return f'{{"type":"{kind}",{_path_json(event.path, before)},"value":{text}}}'
     if isinstance(event, GenerationComplete):
         fields = [f'"type":"{kind}","result":{_result_json(event.result, schema)}']
         if event.usage is not None:
@@ -91,6 +85,20 @@ def event_json(event: StructuredEvent[Any], schema: Schema[Any] | None) -> str:
             fields.append(f'"finishReason":{_dumps(event.finish_reason)}')
         return "{" + ",".join(fields) + "}"
     return _dumps({"type": kind, "error": error_wire(event.error)})
+
+
+def update_json(update: StreamUpdate) -> str:
+    """Write an update of an incremental stream as JSON text, with the patches instead of the value they make.
+
+    Raises:
+        BridgeError: UNSAFE_INTEGER, naming the member that JavaScript cannot hold.
+    """
+    wire = update.to_wire()
+    text = _dumps(wire)
+    if _MANY_DIGITS.search(text):
+        for patch in wire["changes"]:
+            _refuse_unsafe(_dumps(patch.get("value")), lambda patch=patch: patch["value"], patch["path"])  # type: ignore[misc]
+    return text
 
 
 def error_wire(error: UnspoolError) -> dict[str, Any]:
@@ -156,7 +164,7 @@ def chunk_of(data: Mapping[str, Any], where: str) -> chunks.Chunk:
             kind = data.get("kind")
             if kind not in ("text", "reasoning", "refusal", "tool_call"):
                 raise _wrong(f"{where}.kind", "text, reasoning, refusal or tool_call")
-            return chunks.BlockStart(index, kind, data.get("id"), data.get("name"))
+            return chunks.BlockStart(index, kind, _text_or_none(data, "id", where), _text_or_none(data, "name", where))
         case chunks.TextDelta.type:
             return chunks.TextDelta(index, _text(data, "text", where))
         case chunks.ReasoningDelta.type:
@@ -190,10 +198,10 @@ def _ending_of(data: Mapping[str, Any], where: str) -> chunks.Chunk:
     if reason not in ("stop", "length", "tool_calls", "content_filter", "error", "aborted"):
         raise _wrong(f"{where}.reason", "a finish reason")
     if reason in ("stop", "length", "tool_calls", "content_filter"):
-        return chunks.Finish(reason, data.get("rawReason"))
+        return chunks.Finish(reason, _text_or_none(data, "rawReason", where))
     told = _mapping(data.get("error") or {}, f"{where}.error")
     error = ProviderError(str(told.get("code", "PROVIDER")), str(told.get("message", "The model failed.")))
-    return chunks.Finish("error", data.get("rawReason"), error)
+    return chunks.Finish("error", _text_or_none(data, "rawReason", where), error)
 
 
 def _part_of(data: Any, where: str) -> Part:
@@ -229,6 +237,10 @@ def _text(data: Mapping[str, Any], name: str, where: str) -> str:
     return value
 
 
+def _text_or_none(data: Mapping[str, Any], name: str, where: str) -> str | None:
+    return None if data.get(name) is None else _text(data, name, where)
+
+
 def _wrong(where: str, wanted: str) -> ConfigError:
     return ConfigError("INVALID_OPTIONS", f"{where} must be {wanted}.")
 
@@ -238,8 +250,14 @@ def _dumps(value: Any) -> str:
     return json.dumps(value, allow_nan=False, separators=(",", ":"))
 
 
-def _path_json(path: Sequence[str | int]) -> str:
-    return "[" + ",".join(_quoted(step) if isinstance(step, str) else str(step) for step in path) + "]"
+def _path_json(path: Path, before: Path) -> str:
+    keep = 0
+    for step, known in zip(path, before, strict=False):
+        if step is not known and step != known:
+            break
+        keep += 1
+    steps = ",".join(_quoted(step) if isinstance(step, str) else str(step) for step in path[keep:])
+    return f'"keep":{keep},"path":[{steps}]' if keep else f'"path":[{steps}]'
 
 
 def _result_json(result: Any, schema: Schema[Any] | None) -> str:

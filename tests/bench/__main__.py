@@ -12,9 +12,11 @@ import inspect
 import json
 import os
 import platform
+import re
 import sys
 import traceback
 from collections.abc import AsyncIterator, Iterable
+from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -24,7 +26,16 @@ from tests.bench.figure import Figure
 
 REPO = Path(__file__).resolve().parents[2]
 KEPT = REPO / "build" / "bench.jsonl"
-MODULES = ("scanner", "wire", "query")
+FIRST = ("scanner", "wire", "query")
+
+
+def modules_with_figures() -> list[str]:
+    """Every module of this folder that has a `measure`."""
+    files = (REPO / "tests" / "bench").glob("*.py")
+    names = {
+        file.stem for file in files if re.search(r"^(async )?def measure\(", file.read_text("utf-8"), re.MULTILINE)
+    }
+    return sorted(names, key=lambda name: (FIRST.index(name) if name in FIRST else len(FIRST), name))
 
 
 def as_figure(data: Any) -> Figure:
@@ -48,7 +59,7 @@ async def native(names: Iterable[str]) -> AsyncIterator[Figure]:
 
 
 async def run(names: list[str]) -> list[Figure]:
-    modules = [name for name in MODULES if (not names or name in names) and (REPO / f"tests/bench/{name}.py").is_file()]
+    modules = [name for name in modules_with_figures() if not names or name in names]
     figures: list[Figure] = []
     KEPT.parent.mkdir(exist_ok=True)
     when = datetime.now(UTC).isoformat(timespec="seconds")
@@ -60,7 +71,9 @@ async def run(names: list[str]) -> list[Figure]:
                     figure = as_figure(data)
                     figures.append(figure)
                     print(figure.line(), flush=True)
-                    kept.write(json.dumps({**json.loads(figure.line()), "at": when, "machine": machine()}) + "\n")
+                    kept.write(
+                        json.dumps({**asdict(figure), "at": when, "machine": machine()}, ensure_ascii=False) + "\n"
+                    )
             except Exception:
                 complain(what)
 

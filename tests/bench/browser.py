@@ -37,7 +37,7 @@ async def chromium() -> AsyncIterator[Browser]:
 
 def served(modules: Sequence[str]) -> dict[str, str]:
     """What is served beside the self-hosted folder."""
-    files = [*HERE.glob("*.py"), REPO / "tests" / "support.py"]
+    files = [*HERE.glob("*.py"), REPO / "tests" / "support.py", *(REPO / "build" / "peers").rglob("*.py")]
     sources = {file.relative_to(REPO).as_posix(): file.read_text(encoding="utf-8") for file in files}
     return {
         "/bench.html": "<!doctype html><html lang=en><meta charset=utf-8><title>bench</title></html>",

@@ -3,8 +3,10 @@ import { loadPyodide } from "/pyodide/pyodide.mjs";
 
 const { sources, modules } = await (await fetch("/bench-sources.json")).json();
 const pyodide = await loadPyodide({ indexURL: "/pyodide/", packages: ["pydantic", "unspool"] });
-pyodide.FS.mkdirTree("/repo/tests/bench");
-for (const [path, text] of Object.entries(sources)) pyodide.FS.writeFile(`/repo/${path}`, text);
+for (const [path, text] of Object.entries(sources)) {
+  pyodide.FS.mkdirTree(`/repo/${path.slice(0, path.lastIndexOf("/"))}`);
+  pyodide.FS.writeFile(`/repo/${path}`, text);
+}
 pyodide.runPython(`
 import sys
 sys.path.insert(0, "/repo")

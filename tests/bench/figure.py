@@ -26,4 +26,4 @@ class Figure:
 
     def line(self) -> str:
         """The figure as one line of JSON."""
-        return json.dumps(asdict(self))
+        return json.dumps(asdict(self), ensure_ascii=False)

@@ -41,6 +41,9 @@ ANSWER = {
 
 
 WAIT_S = 30.0
+ENDING = "[1 for one in __import__('unspool.local.engine').local.engine._engines.values() if one._ending]"
+IN_A_WORKER = pytest.mark.parametrize("local", ["worker"], indirect=True)
+"""For what is the same in the page: one realm is enough."""
 
 
 class Models:
@@ -199,6 +202,7 @@ async def test_a_loaded_model_is_not_loaded_again(local: Client, models: Models)
     assert models.asked == ["good.gguf"]
 
 
+@IN_A_WORKER
 async def test_the_browser_keeps_the_file(local: Client, models: Models) -> None:
     """A page that is opened again loads the model out of the browser's Cache."""
     await forget_models(local)
@@ -215,6 +219,7 @@ async def test_two_queries_at_once_share_the_model(local: Client, models: Models
     assert models.asked == ["good.gguf"]
 
 
+@IN_A_WORKER
 async def test_the_same_seed_says_the_same(local: Client) -> None:
     one, two = [last(await local.call("run", ask(options={"seed": 3}))) for _ in range(2)]
     assert one["result"] == two["result"]
@@ -232,12 +237,14 @@ async def test_text_without_a_schema_survives_broken_utf8(local: Client) -> None
             assert "UTF-8" in event["error"]["message"]
 
 
+@IN_A_WORKER
 async def test_an_answer_cut_by_its_limit_is_no_value(local: Client) -> None:
     event = last(await local.call("run", ask(options={"maxOutputTokens": 4})))
     assert event["type"] == "parsingFailed"
     assert event["error"]["code"] == "OUTPUT_TRUNCATED"
 
 
+@IN_A_WORKER
 async def test_integers_beyond_javascript_are_refused(local: Client) -> None:
     schema = {
         "type": "object",
@@ -282,6 +289,7 @@ async def test_stop_while_the_model_is_fetched(local: Client, models: Models) ->
     assert last(await local.call("run", ask("held.gguf")))["type"] == "generationComplete"
 
 
+@IN_A_WORKER
 async def test_one_who_waits_leaves_and_the_other_gets_the_model(local: Client, models: Models) -> None:
     await forget_models(local)
     for name in ("a", "b"):
@@ -295,6 +303,7 @@ async def test_one_who_waits_leaves_and_the_other_gets_the_model(local: Client, 
     assert models.asked == ["held.gguf"]
 
 
+@IN_A_WORKER
 @pytest.mark.parametrize(
     ("model", "lm", "code", "says"),
     [
@@ -339,6 +348,7 @@ async def test_a_prompt_that_is_too_long(local: Client) -> None:
     assert last(await local.call("run", ask()))["type"] == "generationComplete"
 
 
+@IN_A_WORKER
 async def test_a_schema_that_llama_cpp_refuses(local: Client) -> None:
     """wllama crashes on it; the next query gets a new engine."""
     bad = {"response_format": {"type": "json_schema", "json_schema": {"schema": {"type": "nonsense"}}}}
@@ -349,6 +359,7 @@ async def test_a_schema_that_llama_cpp_refuses(local: Client) -> None:
     assert last(await local.call("run", ask()))["type"] == "generationComplete"
 
 
+@IN_A_WORKER
 @pytest.mark.parametrize("lm", [{"nCtx": 1}, {"nThreads": 0}, {"modelURL": ""}, {"bogus": 1}, {"wasmURL": 5}])
 async def test_options_that_make_no_sense(local: Client, lm: dict[str, Any]) -> None:
     told = await local.call("run", ask(lm=lm))
@@ -392,7 +403,9 @@ async def test_no_proxy_is_left(local: Client) -> None:
         await local.call("until", "p", "textDelta")
         await local.call("abort", "p")
         await local.call("drain", "p")
-        await python(local, "from unspool.local import engine\nfor e in list(engine._engines.values()): await e.idle()")
+        for _ in range(200):  # until the engine has stopped, looked at without making a proxy
+            if not await local.python(ENDING):
+                break
 
     await run_all()
     before = await local.proxies()

@@ -22,6 +22,7 @@ LAYERS = [
     {"local"},
     {"llms"},
     {"functions", "agent", "session", "wire"},
+    {"page_streams"},
     {"bridge", "testing"},
     {""},
     {"cli"},
@@ -38,7 +39,7 @@ LEAVES = {
     "transport.httpx": {"transport"},
     "local.": {"llms"},
     "cli.": {"cli"},
-    "integrations.": {"", "integrations", "testing"},
+    "integrations.": {"", "integrations", "page_streams", "testing"},
 }
 """Modules of these names or below these folders are imported by the doors named, and nobody else in the core."""
 

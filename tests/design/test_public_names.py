@@ -15,9 +15,12 @@ pytestmark = pytest.mark.host
 PUBLIC = {
     # models and messages
     "AssistantMessage",
+    "CallOptions",
+    "LanguageModel",
     "Message",
     "ReasoningPart",
     "RefusalPart",
+    "Request",
     "SystemMessage",
     "TextPart",
     "ToolCall",
@@ -36,6 +39,7 @@ PUBLIC = {
     "ObjectStart",
     "ParsingFailed",
     "QueryStream",
+    "Schema",
     "StringFieldDelta",
     "StructuredEvent",
     "TextDelta",

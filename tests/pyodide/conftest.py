@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
-from packaging.version import Version
 from tests.conftest import REPO, shared_data_folder
 
 # JavaScript globals that our code uses and that pytest-pyodide's sandbox in Node does not have by itself.
@@ -18,15 +17,14 @@ JS_GLOBALS = ["Headers", "Response", "ReadableStream", "URL", "DOMException", "E
 
 
 @pytest.fixture(scope="session")
-def test_packages(dist: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def test_packages(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with pytest and what it needs, from wheels for Pyodide that requirements/pyodide-tests.txt pins."""
-    from unspool.cli.wheels import Target, fetch, read_pins
+    from tests.tools.downloads import pyodide_test_wheels
 
-    info = json.loads((dist / "pyodide" / "pyodide-lock.json").read_text(encoding="utf-8"))["info"]
-    target = Target(Version(info["python"]), info["abi_version"])
-    wheels = fetch(read_pins(REPO / "requirements" / "pyodide-tests.txt"), target, REPO / "build" / "wheels")
+    from unspool.cli.checkout import Checkout
+
     folder = tmp_path_factory.mktemp("pyodide-packages")
-    for wheel in wheels:
+    for wheel in pyodide_test_wheels(Checkout(REPO)):
         with zipfile.ZipFile(wheel) as archive:
             archive.extractall(folder)
     return folder

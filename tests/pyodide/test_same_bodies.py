@@ -12,7 +12,7 @@ from tests.pyodide.conftest import Interpreter
 pytestmark = [pytest.mark.host, pytest.mark.pyodide]
 
 HOST_ONLY = re.compile(r"^pytestmark = .*\bmark\.host\b", re.MULTILINE)
-LEAST = 300
+LEAST = 1500
 """How many tests must run inside in all, so that an empty collection cannot pass."""
 
 

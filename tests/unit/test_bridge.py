@@ -73,6 +73,15 @@ async def rest(bridge: Bridge, call: str) -> list[Any]:
         batch = ok(await bridge.pull(call))
         events += batch["events"]
         done = batch["done"]
+    return placed(events)
+
+
+def placed(events: list[Any]) -> list[Any]:
+    """Give events whole paths, as the page does."""
+    path: list[Any] = []
+    for event in events:
+        if "path" in event:
+            path = event["path"] = path[: event.pop("keep", 0)] + event["path"]
     return events
 
 
@@ -88,6 +97,22 @@ async def test_registered_type(ready: Bridge) -> None:
     assert {"type": "stringFieldDelta", "path": ["text"], "delta": "a"} in events
     assert {"type": "fieldEnd", "path": ["n"], "value": 1} in events
     assert events[-1] == {"type": "generationComplete", "result": {"text": "a", "n": 1}, "finishReason": "stop"}
+
+
+async def test_a_long_name_crosses_once(bridge: Bridge) -> None:
+    """However many members lie below it, and in however many batches: else an answer of 1 MB could become gigabytes."""
+    name, items = "k" * 10_000, list(range(1_000))
+    model = {"provider": "scripted", "text": json.dumps({name: items})}
+    call = await opened(bridge, schema={"jsonSchema": {}}, lm=model)
+    texts: list[str] = []
+    while not texts or not ok(texts[-1])["done"]:
+        texts.append(await bridge.pull(call))
+    assert len(texts) > 4
+    assert sum(text.count(name) for text in texts) == 3  # the raw text, the path, the result
+    events = await all_events(bridge, schema={"jsonSchema": {}}, lm=model)
+    ends = [event for event in events if event["type"] == "fieldEnd"]
+    assert [event["path"] for event in ends] == [*([name, i] for i in items), [name]]
+    assert [event.get("value") for event in ends] == [*items, None]
 
 
 async def test_one_batch_for_each_slice(ready: Bridge) -> None:
@@ -112,7 +137,7 @@ async def test_a_slice_with_very_many_events_comes_in_several_batches(bridge: Br
     assert max(len(batch["events"]) for batch in batches) == 256
     assert [event["value"] for event in events if event["type"] == "fieldEnd"] == numbers
     assert events[-1]["result"] == numbers
-    assert events == await all_events(bridge, **request)
+    assert placed(events) == await all_events(bridge, **request)
 
 
 async def test_json_schema(bridge: Bridge) -> None:
@@ -477,6 +502,11 @@ async def test_modules_see_each_other_and_can_be_replaced(ready: Bridge) -> None
         ({"json": ""}, "INVALID_OPTIONS", "json"),
         ({"unspool.bridge": ""}, "INVALID_OPTIONS", "unspool.bridge"),
         ({"wave": ""}, "INVALID_OPTIONS", "wave"),  # of the standard library, though nobody imported it yet
+        ({"__main__": ""}, "INVALID_OPTIONS", "__main__"),
+        ({"pydantic": ""}, "INVALID_OPTIONS", "pydantic"),  # it would be found by whoever imports the real one later
+        ({"hypothesis.none": ""}, "INVALID_OPTIONS", "hypothesis.none"),
+        ({"unspool.none": ""}, "INVALID_OPTIONS", "unspool.none"),
+        ({"unspool_test_more": "raise SystemExit"}, "MODULE_ERROR", "SystemExit"),
         ({"a b": ""}, "INVALID_OPTIONS", "a b"),
         ({"": ""}, "INVALID_OPTIONS", ""),
         ({"unspool_test_more": 1}, "INVALID_OPTIONS", "unspool_test_more"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import pytest
 
 from unspool import errors
@@ -66,9 +67,9 @@ def test_wire_form_leaves_out_what_is_not_known() -> None:
         retry_after_s=7.0,
         status=429,
         request_id="r",
-        partial=AssistantMessage("Hi"),
         raw={"secret": object()},
     )
+    error.partial = AssistantMessage("Hi")
     assert error.to_wire() == {
         "code": "RATE_LIMIT",
         "message": "slow down",
@@ -87,7 +88,10 @@ def test_wire_form_of_scanner_and_validation_errors() -> None:
     session = StreamError("UNKNOWN_STREAM", "x", id="call_1", adapter="custom", event_type="delta").to_wire()
     assert (session["id"], session["adapter"], session["eventType"]) == ("call_1", "custom", "delta")
     assert "id" not in StreamError("UNKNOWN_STREAM", "x", id=("a",)).to_wire()
-    validation = OutputValidationError("OUTPUT_INVALID", "x", text="{", partial_value={})
+    validation = OutputValidationError("OUTPUT_INVALID", "x")
+    assert validation.to_wire() == {"code": "OUTPUT_INVALID", "message": "x", "retryable": False}
+    validation.text = "{"
+    validation.partial_value = {}
     assert validation.to_wire()["text"] == "{"
     assert validation.to_wire()["partialValue"] == {}
 
@@ -130,3 +134,29 @@ def test_redact_is_linear_in_long_text() -> None:
     """A page of a proxy may be long; no pattern may go quadratic over it."""
     for text in ("sk-" * 100_000, "key=" * 100_000, "://" * 100_000, "bearer " * 50_000, "a:" * 200_000):
         redact(text)
+
+
+LONG = "Marker+key/0123456789abcdef=="
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        LONG,
+        LONG.lower(),  # a header value, as HTTP libraries give it
+        LONG[:20],  # a text that was cut
+        "Marker%2Bkey%2F0123456789abcdef%3D%3D",
+        "marker%2bkey%2f0123456789abcdef",
+        base64.b64encode(LONG.encode()).decode(),
+    ],
+)
+def test_redact_knows_a_long_secret_in_every_form(told: str) -> None:
+    for text in (f"bad key {told}", f"bad key {told}, really", told, f"{told} {told}"):
+        shown = redact(text, LONG)
+        assert errors.REDACTED in shown
+        assert "0123" not in shown and base64.b64encode(b"Marker").decode()[:6] not in shown
+        assert "really" not in text or shown.endswith(", really")
+
+
+def test_redact_leaves_what_only_begins_alike() -> None:
+    assert redact("Marker pens", LONG) == "Marker pens"

@@ -391,6 +391,7 @@ async def test_type_none_is_the_null_of_json() -> None:
         {"protocol": "yaml"},
         {"max_chars": 0},
         {"max_chars": True},
+        {"max_chars": 16_777_217},
         {"max_depth": 0},
         {"max_depth": 129},
         {"max_depth": 1.5},
@@ -412,6 +413,17 @@ async def test_wrong_types_and_prompts_are_refused_at_the_call() -> None:
     for prompt in (None, [], ["text"], 3):
         with pytest.raises(ConfigError):
             query_stream(cast("Any", prompt), Answer, lm=StaticResponse(GOOD))
+
+
+async def test_what_is_no_model_is_refused_at_the_call() -> None:
+    with pytest.raises(ConfigError, match=r"us\.llms\.FunctionModel"):
+        query_stream("?", int, lm=lambda request: "1")  # type: ignore[call-overload]
+
+
+async def test_an_answer_in_a_fence_says_what_helps() -> None:
+    """F19: fences are refused, and the error names the protocol that prevents them."""
+    with pytest.raises(OutputValidationError, match="protocol='native'"):
+        await query("?", int, lm=StaticResponse("```json\n1\n```"))
 
 
 async def test_options_reach_the_model() -> None:

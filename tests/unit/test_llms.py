@@ -14,6 +14,7 @@ from unspool.contracts import Request
 from unspool.errors import ConfigError, NetworkError, ProviderError
 from unspool.llms import FunctionModel, OpenAIChat
 from unspool.messages import Usage
+from unspool.providers.openai_chat import OpenAIChatAdapter
 from unspool.stream.chunks import Finish, TextDelta, UsageReport
 from unspool.testing import HttpResponse, ScriptedTransport
 
@@ -73,11 +74,27 @@ async def test_one_transport_serves_a_model_and_is_made_late(monkeypatch: pytest
         return ScriptedTransport([ANSWER, ANSWER])
 
     monkeypatch.setattr(llms, "default_transport", make)
-    lm = OpenAIChat("m", timeout_s=1, idle_timeout_s=2)
+    lm = OpenAIChat("m", api_key="k", timeout_s=1, idle_timeout_s=2)
     assert made == []
     await lm.call("Hello")
     await lm.call("Hello")
     assert made == [{"timeout_s": 1, "idle_timeout_s": 2}]
+
+
+async def test_openai_is_not_asked_without_a_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(llms, "default_transport", lambda **_: ScriptedTransport())
+    for _ in range(2):
+        with pytest.raises(ConfigError, match="as api_key") as caught:
+            await OpenAIChat("m").call("Hello")
+        assert caught.value.code == "MISSING_CREDENTIAL"
+
+
+async def test_what_differs_on_a_server_is_set_by_its_adapter() -> None:
+    transport = ScriptedTransport([ANSWER])
+    adapter = OpenAIChatAdapter(headers={"api-key": "k"}, include_usage=False)
+    await OpenAIChat("m", adapter=adapter, transport=transport).call("Hello")
+    assert transport.requests[0].headers["api-key"] == "k"
+    assert b"stream_options" not in transport.requests[0].body
 
 
 async def test_a_wrong_address_is_told_when_called() -> None:
@@ -229,3 +246,22 @@ def test_loading_the_models_opens_nothing() -> None:
     code = "import sys, unspool; unspool.llms.OpenAIChat('m'); print({'httpx2', 'pydantic', 'js'} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
     assert done.stdout.strip() == "set()"
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"base_url": 5},
+        {"base_url": None},
+        {"base_url": b"http://h"},
+        {"transport": 5},
+        {"transport": object()},
+        *({name: value} for name in ("timeout_s", "idle_timeout_s") for value in (0, -1, "x", float("nan"), True)),
+    ],
+    ids=str,
+)
+def test_what_cannot_be_meant_is_refused_at_once(options: Any) -> None:
+    with pytest.raises(ConfigError) as caught:
+        OpenAIChat("m", **options)
+    assert caught.value.code == "INVALID_OPTIONS"
+    assert next(iter(options)).partition("_")[0] in caught.value.message

@@ -1,10 +1,11 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
-from unspool.errors import StreamError
+from unspool.errors import ConfigError, StreamError
 from unspool.messages import (
     AssistantMessage,
     Message,
@@ -120,3 +121,16 @@ def test_bad_arguments(arguments: str) -> None:
     """F37: nothing is repaired. Pyodide: deep nesting is fatal without the guard."""
     with pytest.raises(StreamError):
         _ = ToolCall("a", "f", arguments, truncated=True).args
+
+
+@pytest.mark.parametrize("content", [None, 5, b"x", {"a": "b"}, object(), [5], ["a", None]])
+def test_other_content_is_refused(content: Any) -> None:
+    for build in (SystemMessage, UserMessage, AssistantMessage, ToolMessage):
+        with pytest.raises(ConfigError) as caught:
+            build(content)
+        assert caught.value.code == "INVALID_OPTIONS"
+
+
+def test_other_roles_are_refused() -> None:
+    with pytest.raises(ConfigError, match="role"):
+        Message("bot", "x")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]

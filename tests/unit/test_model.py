@@ -482,7 +482,7 @@ class Broken(LanguageModel):
         self.fail = {"start": start, "read": read, "decoder": decoder, "close": close}
         self.response = ScriptedResponse(HttpResponse(body=[delta("a"), STOP + DONE]))
 
-    async def _open(self, request: Request) -> Any:
+    async def _open(self, request: Request, credential: str | None) -> Any:
         self._raise("start")
         real_read, real_close = self.response.read, self.response.close
 
@@ -565,7 +565,7 @@ class BadDecoder:
 @pytest.mark.parametrize("where", ["feed", "finish"])
 async def test_a_fault_in_a_decoder_keeps_what_came_in_the_same_slice(where: str) -> None:
     class Model(LanguageModel):
-        async def _open(self, request: Request) -> Any:
+        async def _open(self, request: Request, credential: str | None) -> Any:
             return ScriptedResponse(HttpResponse(body=[delta("a") + delta("b")]))
 
         def _decoder(self, request: Request) -> Any:
@@ -580,8 +580,9 @@ async def test_a_fault_in_a_decoder_keeps_what_came_in_the_same_slice(where: str
     assert error.partial.text == "a"
 
 
-async def test_a_model_without_parts_is_refused_when_called() -> None:
-    assert the_error(await read_all(LanguageModel("m").stream("Hi"))).code == "NETWORK"
+def test_a_model_without_parts_cannot_be_made() -> None:
+    with pytest.raises(TypeError, match=r"_decoder.*_open"):
+        LanguageModel("m")  # type: ignore[abstract]
 
 
 # Statuses
@@ -623,8 +624,11 @@ async def test_the_body_of_a_status_has_a_limit_of_time(monkeypatch: pytest.Monk
 
 async def test_an_adapter_that_fails_on_a_status_still_tells_the_status() -> None:
     class Model(LanguageModel):
-        async def _open(self, request: Request) -> Any:
+        async def _open(self, request: Request, credential: str | None) -> Any:
             return ScriptedResponse(HttpResponse(502, {}, b"x"))
+
+        def _decoder(self, request: Request) -> Any:
+            raise AssertionError("a response with an error status is not decoded")
 
         def _failure(self, status: int, headers: Mapping[str, str], body: bytes) -> UnspoolError:
             raise KeyError("x")
@@ -782,7 +786,36 @@ async def test_wrong_arguments_are_refused_at_once() -> None:
     with pytest.raises(ConfigError, match="INVALID_OPTIONS"):
         lm.stream("Hi", signal=object())
     with pytest.raises(ConfigError, match="INVALID_OPTIONS"):
-        LanguageModel("")
+        OpenAIChat("")
     with pytest.raises(ConfigError, match="INVALID_OPTIONS"):
-        LanguageModel("m", temperature=-1)
+        OpenAIChat("m", temperature=-1)
     assert transport.requests == []
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        HttpResponse(401, {"x-request-id": KEY}, b"{}"),
+        HttpResponse(401, {"content-type": "application/json"}, b'{"error":{"message":"%s %s"}}' % (b"x" * 480, KEY.encode())),
+        HttpResponse(401, {}, b'{"error":{"message":"bad key ' + KEY.encode()[:-3]),
+        HttpResponse(200, {"content-type": KEY}, b"hello\n" * 1000),
+    ],
+    ids=["request id", "cut by us", "cut by the network", "content type"],
+)
+async def test_a_key_that_is_echoed_anywhere_is_blanked_out(reply: HttpResponse) -> None:
+    lm, _ = model(reply)
+    error = the_error(await read_all(lm.stream("Hi")))
+    shown = f"{error} {error!r} {error.to_wire()} {''.join(traceback.format_exception(error))}".lower()
+    assert KEY[:15] not in shown
+
+
+async def test_a_status_stands_though_its_words_break_off() -> None:
+    lm, _ = model(HttpResponse(503, None, [b"abc", ValueError("a transport of somebody's")]))
+    error = the_error(await read_all(lm.stream("Hi")))
+    assert (error.code, error.status, error.retryable) == ("OVERLOADED", 503, True)
+
+
+@pytest.mark.parametrize("prompts", [None, 5, "Hi", UserMessage("Hi")])
+async def test_sample_takes_prompts(prompts: Any) -> None:
+    with pytest.raises(ConfigError):
+        await model()[0].sample(prompts)

@@ -9,7 +9,7 @@ import pytest
 from unspool.contracts import OutputSchema
 from unspool.errors import ConfigError
 from unspool.messages import AssistantMessage, Message, SystemMessage, UserMessage
-from unspool.options import CallOptions, build_request, check_options
+from unspool.options import CallOptions, build_request, check_count, check_options, messages_of
 
 
 def test_a_prompt_is_text_a_message_or_a_conversation() -> None:
@@ -92,3 +92,33 @@ def test_nonsense_is_refused_by_name(name: str, value: Any) -> None:
 
 def test_a_message_is_not_taken_for_a_conversation() -> None:
     assert isinstance(build_request("m", UserMessage(["a", "b"]), {}, {}).messages[0], Message)
+
+
+def test_a_conversation_is_a_list_of_its_own() -> None:
+    conversation = [UserMessage("a")]
+    given = messages_of(conversation)
+    given.append(UserMessage("b"))
+    assert conversation == [UserMessage("a")]
+
+
+@pytest.mark.parametrize(
+    ("value", "least", "most", "is_good"),
+    [
+        (1, 1, None, True),
+        (0, 0, None, True),
+        (128, 1, 128, True),
+        (0, 1, None, False),
+        (15, 16, None, False),
+        (129, 1, 128, False),
+        (True, 1, None, False),
+        (1.0, 1, None, False),
+        ("1", 1, None, False),
+        (None, 1, None, False),
+    ],
+)
+def test_counts(value: object, least: int, most: int | None, is_good: bool) -> None:
+    if is_good:
+        check_count("n", value, least, most)
+        return
+    with pytest.raises(ConfigError, match="INVALID_OPTIONS: The option n must be a whole number"):
+        check_count("n", value, least, most)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import threading
 import weakref
 from collections.abc import Callable
 from typing import Any
@@ -45,7 +46,7 @@ class FakeAbortSignal:
             listener({"type": "abort"})
 
 
-@pytest.mark.parametrize("signal", [object(), 5, "abort", asyncio.Lock, {"aborted": False}])
+@pytest.mark.parametrize("signal", [object(), 5, "abort", asyncio.Lock, {"aborted": False}, threading.Event()])
 def test_other_things_are_no_signal(signal: Any) -> None:
     with pytest.raises(ConfigError, match="INVALID_OPTIONS"):
         SignalListener(signal, Target())
@@ -121,3 +122,23 @@ def test_stopping_after_the_loop_is_over() -> None:
     listener = asyncio.run(start())
     listener.stop()
     assert not signals._waiters
+
+
+async def test_a_wait_that_fails_stops_nothing_and_is_not_logged() -> None:
+    class Broken:
+        def is_set(self) -> bool:
+            return False
+
+        async def wait(self) -> None:
+            raise ValueError("no wait")
+
+    told: list[Any] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _loop, context: told.append(context))
+    target = Target()
+    listener = SignalListener(Broken(), target)
+    listener.start()
+    await asyncio.sleep(0)
+    await listener.close()
+    gc.collect()
+    await asyncio.sleep(0)
+    assert (told, target.aborts) == ([], 0)

@@ -4,7 +4,7 @@ from typing import Any, ClassVar, Literal
 
 import pytest
 
-from unspool.tagged import Tagged, camel_case
+from unspool.tagged import Tagged, camel_case, snake_case
 
 
 class Inner(Tagged):
@@ -59,3 +59,11 @@ def test_no_other_attributes() -> None:
     """Slots keep thousands of chunks small."""
     with pytest.raises(AttributeError):
         Inner(1).other = 2  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("wire", "name"),
+    [("text", "text"), ("finishReason", "finish_reason"), ("baseURL", "base_url"), ("modelURL", "model_url"), ("", "")],
+)
+def test_attribute_names(wire: str, name: str) -> None:
+    assert snake_case(wire) == name

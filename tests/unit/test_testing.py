@@ -6,10 +6,10 @@ import asyncio
 
 import pytest
 
-from unspool.contracts import Clock, HttpRequest
+from unspool.contracts import HttpRequest
 from unspool.errors import CallCancelledError, ConfigError, NetworkError
 from unspool.llms import OpenAIChat
-from unspool.testing import FakeClock, HttpResponse, Reply, ScriptedTransport, StaticResponse
+from unspool.testing import HttpResponse, Reply, ScriptedTransport, StaticResponse
 
 REQUEST = HttpRequest("POST", "http://h", {}, b"")
 
@@ -121,33 +121,3 @@ async def test_static_response_of_nothing() -> None:
     assert (await StaticResponse("").call("Hi")).text == ""
     with pytest.raises(ConfigError):
         StaticResponse("x", 0)
-
-
-async def test_a_clock_moves_when_told() -> None:
-    clock = FakeClock(10)
-    woken: list[str] = []
-
-    async def sleeper(name: str, seconds: float) -> None:
-        await clock.sleep(seconds)
-        woken.append(name)
-
-    tasks = [asyncio.ensure_future(sleeper(name, s)) for name, s in (("b", 2), ("a", 1), ("c", 5), ("now", 0))]
-    for _ in range(3):
-        await asyncio.sleep(0)
-    assert woken == ["now"]
-    assert clock.sleeps == [2, 1, 5, 0]
-    clock.advance(2)
-    assert clock.now() == 12
-    for _ in range(3):
-        await asyncio.sleep(0)
-    assert woken == ["now", "a", "b"]
-    tasks[2].cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await tasks[2]
-    clock.advance(10)
-    assert woken == ["now", "a", "b"]
-
-
-def test_the_clock_keeps_the_contract() -> None:
-    clock: Clock = FakeClock()
-    assert clock.now() == 0

@@ -39,7 +39,17 @@ from unspool.structured.events import (
     StringFieldDelta,
     TextDelta,
 )
-from unspool.wire import MAX_SAFE_INTEGER, chunk_of, error_wire, event_json, is_chunk, message_of, plain
+from unspool.structured.pool import StreamPool
+from unspool.wire import (
+    MAX_SAFE_INTEGER,
+    chunk_of,
+    error_wire,
+    event_json,
+    is_chunk,
+    message_of,
+    plain,
+    update_json,
+)
 
 SAFE = 9007199254740991
 UNSAFE = 9007199254740992
@@ -127,6 +137,22 @@ def test_events(event: Any, wire: Any) -> None:
     assert written(event) == wire
 
 
+@pytest.mark.parametrize(
+    ("before", "path", "kept"),
+    [
+        (("a",), ("a",), {"keep": 1, "path": []}),
+        (("a", 0), ("a", 1, "b"), {"keep": 1, "path": [1, "b"]}),
+        (("a", 0), ("b", 0), {"path": ["b", 0]}),
+        (("a", 0), (), {"path": []}),
+        ((0,), ("0",), {"path": ["0"]}),
+    ],
+)
+def test_steps_of_the_path_before_are_counted(before: Any, path: Any, kept: Any) -> None:
+    for event in (FieldStart(path), ObjectStart(path, "array"), StringFieldDelta(path, "x"), FieldEnd(path, None)):
+        wire = json.loads(event_json(event, None, before))
+        assert {name: wire[name] for name in ("keep", "path") if name in wire} == kept
+
+
 def test_results_of_every_kind_are_json() -> None:
     """F46."""
     assert written(GenerationComplete(RICH), Rich)["result"] == {
@@ -201,13 +227,10 @@ def test_serializer_that_fails_is_an_error_with_a_code() -> None:
 
 @pytest.mark.parametrize("kind", [ParsingFailed, GenerationFailed, Cancelled])
 def test_errors_cross_with_what_had_arrived(kind: Any) -> None:
-    error = OutputValidationError(
-        "OUTPUT_INVALID",
-        "no",
-        text='{"n":9007199254740992',
-        partial_value={"n": UNSAFE, "s": "\ud800", "x": float("inf"), "d": dt.date(2026, 1, 1)},
-        partial=Message("assistant", "t", finish_reason="stop"),
-    )
+    error = OutputValidationError("OUTPUT_INVALID", "no")
+    error.text = '{"n":9007199254740992'
+    error.partial_value = {"n": UNSAFE, "s": "\ud800", "x": float("inf"), "d": dt.date(2026, 1, 1)}
+    error.partial = Message("assistant", "t", finish_reason="stop")
     wire = written(kind(error))
     assert wire["error"]["code"] == "OUTPUT_INVALID"
     assert wire["error"]["text"] == '{"n":9007199254740992'
@@ -317,3 +340,20 @@ def test_wrong_chunks_are_refused(data: Any) -> None:
 def test_provider_events_are_no_chunks() -> None:
     for data in ({"choices": []}, {"type": "response.created"}, {"type": ["usage"]}, "text", None):
         assert not is_chunk(data)
+
+
+def test_updates_have_patches_and_no_values() -> None:
+    pool = StreamPool()
+    update = pool.start("a", f'{{"s":"\\ud83d","n":[{SAFE},')
+    assert json.loads(update_json(update)) == update.to_wire()
+    assert "partialValue" not in update_json(update)
+    pool.push("a", '1],"x":"y"}')
+    assert json.loads(update_json(pool.finish("a")))["text"].endswith('"x":"y"}')
+
+
+@pytest.mark.parametrize("text", [f"[[{UNSAFE},", f"[[-{UNSAFE},", f'[["{UNSAFE}",{UNSAFE},'])
+def test_updates_hold_no_integer_that_javascript_cannot(text: str) -> None:
+    with pytest.raises(BridgeError, match=r"\[0\]\[[01]\] is") as caught:
+        update_json(StreamPool().start("a", text))
+    assert caught.value.code == "UNSAFE_INTEGER"
+    assert json.loads(update_json(StreamPool().start("a", f'["{UNSAFE}",1e300,')))["depth"] == 1

@@ -47,7 +47,9 @@ form.addEventListener("submit", (event) => {
   void ask();
 });
 form.addEventListener("keydown", (event) => {
-  if (event.key === "Enter" && (event.metaKey || event.ctrlKey)) form.requestSubmit();
+  if (event.key !== "Enter" || !(event.metaKey || event.ctrlKey)) return;
+  event.preventDefault();
+  form.requestSubmit();
 });
 addEventListener("keydown", (event) => {
   if (event.key === "Escape") running?.abort();
@@ -59,9 +61,7 @@ async function ask() {
   running = new AbortController();
   const times = { start: performance.now(), first: undefined };
   clear();
-  run.disabled = at("choices").disabled = true;
-  stop.disabled = false;
-  stop.focus({ preventScroll: true });
+  showRunning(true);
   say("asking", "Asking the model …", { busy: true });
   badge("writing", "waiting");
   try {
@@ -90,10 +90,16 @@ async function ask() {
   } finally {
     view.end();
     running = undefined;
-    stop.disabled = true;
-    run.disabled = at("choices").disabled = false;
-    if (document.activeElement === stop || document.activeElement === document.body) run.focus({ preventScroll: true });
+    showRunning(false);
   }
+}
+
+/** Run stays where the keyboard is: were it disabled or left, a held Enter would go on to press something else. */
+function showRunning(is) {
+  if (!is && document.activeElement === stop) run.focus({ preventScroll: true });
+  run.setAttribute("aria-disabled", String(is));
+  at("choices").disabled = is;
+  stop.disabled = !is;
 }
 
 /** Show how an answer ended. */
@@ -176,7 +182,8 @@ function clear() {
   badge("empty", "empty");
 }
 
-function showEngine({ label, where }) {
+function showEngine({ label, where, lm }) {
+  at("pyscript").hidden = lm.baseURL === undefined; // its pages ask a server
   at("engine").textContent = label;
   at("engine").hidden = false;
   at("where").textContent = where ? `, ${where}` : "";

@@ -16,13 +16,27 @@ def form(name: str) -> str:
     return document.querySelector(f"#{name}").value
 
 
-def ready(program: str) -> None:
+async def ready(program: str) -> None:
     """Let the reader ask, and show the program that will answer."""
     address = window.URL.new(window.location.href)
-    for name, default in DEFAULTS.items():
+    for name, default in {**DEFAULTS, **await served()}.items():
         document.querySelector(f"#{name}").value = address.searchParams.get(name) or default
-    document.querySelector("#program").textContent = Path(program).read_text()
+    show(program)
     tell("ready", "Python is ready.")
+
+
+def show(program: str) -> None:
+    """Show a program of the page."""
+    document.querySelector("#program").textContent = Path(program).read_text()
+
+
+async def served() -> dict[str, str]:
+    """The model server behind the demo, when the folder is served by it and it has one."""
+    answer = await window.fetch("./config.json")
+    if not answer.ok:
+        return {}
+    lm = (await answer.json()).lm
+    return {"server": lm.baseURL, "model": lm.model} if lm.provider == "openai-chat" else {}
 
 
 def server() -> str:

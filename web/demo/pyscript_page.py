@@ -23,4 +23,4 @@ async def ask(_: object) -> None:
         card.draw([event], stream.partial_value)
 
 
-card.ready("pyscript_page.py")
+await card.ready("pyscript_page.py")

@@ -11,12 +11,13 @@ export interface Bridge {
   pull(text: string): Promise<string>;
   close(text: string): Promise<string>;
   cancel(text: string): string;
+  step(text: string): string;
   /** Give every Python object back. */
   destroy(): void;
 }
 
 /** What Python gets to reach the models that are functions on the page. */
-export interface PageModels {
+export interface PageAccess {
   open(request: string): Promise<string>;
   read(stream: string): Promise<string | null>;
   abort(stream: string): void;
@@ -28,7 +29,7 @@ export interface BootHooks {
   progress(progress: BootProgress): void;
   /** The interpreter is dead; it can come at any time after the boot. */
   fatal(error: unknown): void;
-  readonly page: PageModels;
+  readonly page: PageAccess;
 }
 
 export interface Booted {
@@ -209,7 +210,7 @@ function watchForDeath(pyodide: Pyodide, hooks: BootHooks): void {
   };
 }
 
-function importBridge(pyodide: Pyodide, page: PageModels): Booted & { register(text: string): Promise<string> } {
+function importBridge(pyodide: Pyodide, page: PageAccess): Booted & { register(text: string): Promise<string> } {
   const module = pyodide.pyimport("unspool.bridge");
   const held: PyModule[] = [module];
   const hold = (name: string): ((text: string) => unknown) => {
@@ -217,13 +218,14 @@ function importBridge(pyodide: Pyodide, page: PageModels): Booted & { register(t
     held.push(found);
     return found;
   };
-  const [open, pull, close, cancel, register, connectPage] = [
+  const [open, pull, close, cancel, step, register, connectPage] = [
     hold("open"),
     hold("pull"),
     hold("close"),
     hold("cancel"),
+    hold("step"),
     hold("register"),
-    hold("connect_page") as unknown as (page: PageModels) => void,
+    hold("connect_page") as unknown as (page: PageAccess) => void,
   ];
   connectPage(page);
   const package_ = pyodide.pyimport("unspool");
@@ -237,6 +239,7 @@ function importBridge(pyodide: Pyodide, page: PageModels): Booted & { register(t
       pull: async (text) => answerText(await pull(text)),
       close: async (text) => answerText(await close(text)),
       cancel: (text) => answerText(cancel(text)),
+      step: (text) => answerText(step(text)),
       destroy() {
         for (const proxy of held.splice(0)) proxy.destroy();
       },

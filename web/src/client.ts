@@ -1,10 +1,13 @@
 /** The page's side: start Python, ask a model for a value, read its events. */
+import { absolute } from "./address.js";
 import { UnspoolError } from "./errors.js";
 import type { StructuredEvent } from "./events.js";
 import { PageModels } from "./page-models.js";
 import { Call, streamOf, type CallHome, type QueryStream } from "./query-stream.js";
+import { PythonStreams } from "./python-streams.js";
 import { prepareQuery, type QueryOptions } from "./request.js";
 import type { ResultOf, StandardInput, UntypedInput } from "./schema.js";
+import { Structured } from "./structured.js";
 import type { BootOptions, BootProgress, FromHost, Host, HostEvents, ToHost, Versions } from "./wire.js";
 import { defaultWorker, moduleWorker, workerHost, type WorkerLike } from "./worker-link.js";
 
@@ -56,12 +59,13 @@ export async function connect(options: ConnectOptions): Promise<Unspool> {
 }
 
 /** A running Python. Made by `connect`. */
-export class Unspool {
+export class Unspool extends Structured {
   /** Releases of what answers. */
   readonly versions: Versions;
   readonly #connection: Connection;
 
   constructor(connection: Connection, versions: Versions) {
+    super(connection.pythonStreams);
     this.#connection = connection;
     this.versions = versions;
   }
@@ -104,6 +108,7 @@ export class Unspool {
 /** Routes messages between the calls of the page and the host. */
 export class Connection implements CallHome, HostEvents {
   readonly pageModels = new PageModels((message) => this.post(message));
+  readonly pythonStreams = new PythonStreams((message) => this.post(message));
   readonly ready: Promise<Versions>;
   failure: UnspoolError | undefined;
   #host: Host | undefined;
@@ -170,6 +175,8 @@ export class Connection implements CallHome, HostEvents {
       case "closed":
         this.#closing.get(message.call)?.();
         return void this.#closing.delete(message.call);
+      case "stepped":
+        return this.pythonStreams.answer(message.stream, message.text);
       case "ask":
         return void this.pageModels.answer(message);
       case "drop":
@@ -197,6 +204,7 @@ export class Connection implements CallHome, HostEvents {
     this.#calls.clear();
     this.#closing.clear();
     this.pageModels.clear();
+    this.pythonStreams.fail(error);
     for (const call of calls) call.fail(error);
     for (const resolve of closing) resolve();
   }
@@ -224,16 +232,6 @@ function bootOptions({ indexURL, lockFileURL, packages = [], modules = {} }: Con
     packages: [...own, ...given],
     modules,
   };
-}
-
-function absolute(url: string | URL): URL {
-  const base =
-    (globalThis.document as Document | undefined)?.baseURI ?? (globalThis.location as Location | undefined)?.href;
-  try {
-    return new URL(url, base);
-  } catch (thrown) {
-    throw new UnspoolError("INVALID_OPTIONS", `Not a URL: ${String(url)}`, { cause: thrown });
-  }
 }
 
 function aborted(): UnspoolError {

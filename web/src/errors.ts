@@ -37,6 +37,11 @@ export interface WireError {
   readonly text?: string;
   readonly partialValue?: unknown;
   readonly issues?: readonly Issue[];
+  readonly byteOffset?: number;
+  readonly id?: unknown;
+  readonly operation?: string;
+  readonly adapter?: string;
+  readonly eventType?: string;
 }
 
 export type ErrorDetails = Omit<WireError, "code" | "message"> & { readonly cause?: unknown };
@@ -60,6 +65,16 @@ export class UnspoolError extends Error {
   readonly partialValue: unknown;
   /** What a Standard Schema said against the value; empty for other errors. */
   readonly issues: readonly Issue[];
+  /** Where the fault is in the UTF-8 bytes of an incremental text, not an index of characters. */
+  readonly byteOffset: number | undefined;
+  /** The stream or call at fault. */
+  readonly id: unknown;
+  /** The step that failed, such as "push". */
+  readonly operation: string | undefined;
+  /** The integration that was at work; "custom" for adapters of your own. */
+  readonly adapter: string | undefined;
+  /** Type of the event at fault. */
+  readonly eventType: string | undefined;
 
   constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
@@ -73,6 +88,11 @@ export class UnspoolError extends Error {
     this.text = details.text;
     this.partialValue = details.partialValue;
     this.issues = details.issues ?? [];
+    this.byteOffset = details.byteOffset;
+    this.id = details.id;
+    this.operation = details.operation;
+    this.adapter = details.adapter;
+    this.eventType = details.eventType;
     Object.defineProperty(this, BRAND, { value: true });
   }
 
@@ -93,6 +113,11 @@ export class UnspoolError extends Error {
       ...(this.text !== undefined && { text: this.text }),
       ...(this.partialValue !== undefined && { partialValue: this.partialValue }),
       ...(this.issues.length > 0 && { issues: this.issues }),
+      ...(this.byteOffset !== undefined && { byteOffset: this.byteOffset }),
+      ...(this.id !== undefined && { id: this.id }),
+      ...(this.operation !== undefined && { operation: this.operation }),
+      ...(this.adapter !== undefined && { adapter: this.adapter }),
+      ...(this.eventType !== undefined && { eventType: this.eventType }),
     };
   }
 }
@@ -109,6 +134,11 @@ export function fromWire(wire: unknown): UnspoolError {
     return new UnspoolError("BRIDGE_PROTOCOL", "An error arrived without code and message.", { cause: wire });
   }
   return new UnspoolError(code, message, details);
+}
+
+/** The error for what a caller gave: `message` is a sentence without its capital and full stop. */
+export function invalid(message: string, cause?: unknown): UnspoolError {
+  return new UnspoolError("INVALID_OPTIONS", `${message[0]?.toUpperCase()}${message.slice(1)}.`, { cause });
 }
 
 /** Text of anything that was thrown, for use inside a message of ours. */

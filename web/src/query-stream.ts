@@ -5,7 +5,7 @@
  * reader that waits makes the model wait.
  */
 import { UnspoolError, fromWire, reasonText } from "./errors.js";
-import type { ProgressEvent, StructuredEvent, TerminalEvent } from "./events.js";
+import type { Path, ProgressEvent, StructuredEvent, TerminalEvent } from "./events.js";
 import type { PageModels } from "./page-models.js";
 import { PartialValue } from "./partial-value.js";
 import type { PreparedQuery } from "./request.js";
@@ -34,6 +34,8 @@ export interface QueryStream<T> extends AsyncIterableIterator<StructuredEvent<T>
 
 type Step<T> = IteratorResult<StructuredEvent<T>, undefined>;
 type WireEvent = ProgressEvent | { readonly type: TerminalEvent<unknown>["type"]; readonly [field: string]: unknown };
+/** A path as it is sent: after the first `keep` steps of the path before it. */
+type Placed = { keep?: number; path?: Path };
 
 const OVER = { done: true, value: undefined } as const;
 const CLOSED = Symbol("closed");
@@ -50,6 +52,7 @@ export class Call<T> {
   #pageModel: string | undefined;
   #events: WireEvent[] = [];
   #nextEvent = 0;
+  #path: Path = [];
   #failure: UnspoolError | undefined;
   #tail: Promise<unknown> = Promise.resolve();
   #takeBatch: ((text: string) => void) | undefined;
@@ -92,6 +95,7 @@ export class Call<T> {
         const event = this.#events[this.#nextEvent];
         if (event !== undefined) {
           this.#nextEvent += 1;
+          this.#place(event as Placed);
           return { done: false, value: await this.#deliver(event) };
         }
         if (this.#phase === "idle") await this.#start();
@@ -131,6 +135,15 @@ export class Call<T> {
     this.#events = events;
     this.#nextEvent = 0;
     if (done) void this.#closeInPython();
+  }
+
+  #place(event: Placed): void {
+    if (event.path === undefined) return;
+    if (event.keep !== undefined) {
+      event.path = [...this.#path.slice(0, event.keep), ...event.path];
+      delete event.keep;
+    }
+    this.#path = event.path;
   }
 
   async #deliver(event: WireEvent): Promise<StructuredEvent<T>> {

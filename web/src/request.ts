@@ -1,5 +1,6 @@
 /** What the caller of a query says, and how it is said to Python. */
-import { UnspoolError, reasonText } from "./errors.js";
+import { absolute } from "./address.js";
+import { UnspoolError, invalid, reasonText } from "./errors.js";
 import type { Message } from "./events.js";
 import type { PageModel } from "./page-models.js";
 import { resolveSchema, type ResolvedSchema, type SchemaInput } from "./schema.js";
@@ -94,7 +95,8 @@ export function prepareQuery(options: QueryOptions): PreparedQuery {
   };
 }
 
-async function withKey(lm: ModelSpec | PythonModel): Promise<object> {
+async function withKey(given: ModelSpec | PythonModel): Promise<object> {
+  const lm = withAddresses(given);
   const { apiKey } = lm as ModelSpec;
   if (apiKey === undefined) return lm;
   if (typeof apiKey === "string") return lm;
@@ -110,6 +112,9 @@ async function withKey(lm: ModelSpec | PythonModel): Promise<object> {
   return { ...lm, apiKey: key };
 }
 
-function invalid(message: string, cause?: unknown): UnspoolError {
-  return new UnspoolError("INVALID_OPTIONS", `${message[0]?.toUpperCase()}${message.slice(1)}.`, { cause });
+/** Python reads addresses from where it runs, the caller from the page. */
+function withAddresses(lm: ModelSpec | PythonModel): ModelSpec | PythonModel {
+  const isAddress = (name: string, value: unknown): value is string => /UR[Ll]$|Url$/.test(name) && typeof value === "string";
+  const members = Object.entries(lm).map(([name, value]) => [name, isAddress(name, value) ? absolute(value).href : value]);
+  return Object.fromEntries(members) as ModelSpec | PythonModel;
 }

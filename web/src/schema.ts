@@ -2,7 +2,7 @@
  * What the answer must be. Python gets a JSON Schema (or the name of a type it knows); a Standard Schema object also has
  * the last word here, on the final value.
  */
-import { UnspoolError, reasonText, type Issue } from "./errors.js";
+import { invalid, reasonText, type Issue } from "./errors.js";
 
 /** A schema object of Zod, Valibot, ArkType and others: https://standardschema.dev. */
 export interface StandardSchema<Input = unknown, Output = Input> {
@@ -147,8 +147,4 @@ function plainIssue({ message, path = [] }: StandardIssue): Issue {
       return typeof key === "symbol" ? String(key) : key;
     }),
   };
-}
-
-function invalid(message: string, cause?: unknown): UnspoolError {
-  return new UnspoolError("INVALID_OPTIONS", `${message[0]?.toUpperCase()}${message.slice(1)}.`, { cause });
 }

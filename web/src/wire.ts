@@ -45,17 +45,19 @@ export type ToHost =
   | { readonly type: "pull"; readonly call: number }
   | { readonly type: "cancel"; readonly call: number }
   | { readonly type: "close"; readonly call: number }
+  | { readonly type: "step"; readonly stream: number; readonly text: string }
   | { readonly type: "told"; readonly ask: number; readonly value: string | null }
   | { readonly type: "refused"; readonly ask: number; readonly error: WireError }
   | { readonly type: "ping" };
 
-/** Host → page. `batch` answers one `pull`; `ask` wants a model of the page and is answered by `told` or `refused`. */
+/** Host → page. `batch` answers one `pull`, `stepped` one `step`; `ask` wants a model of the page and is answered by `told` or `refused`. */
 export type FromHost =
   | { readonly type: "alive"; readonly locked: boolean }
   | { readonly type: "progress"; readonly progress: BootProgress }
   | { readonly type: "ready"; readonly versions: Versions }
   | { readonly type: "batch"; readonly call: number; readonly text: string }
   | { readonly type: "closed"; readonly call: number }
+  | { readonly type: "stepped"; readonly stream: number; readonly text: string }
   | { readonly type: "ask"; readonly ask: number; readonly op: "open" | "read"; readonly text: string }
   | { readonly type: "drop"; readonly stream: string }
   | { readonly type: "fatal"; readonly error: WireError }
@@ -82,6 +84,7 @@ const TO_HOST: Shapes<ToHost> = {
   pull: { call: "number" },
   cancel: { call: "number" },
   close: { call: "number" },
+  step: { stream: "number", text: "string" },
   told: { ask: "number", value: "string|null" },
   refused: { ask: "number", error: "object" },
   ping: {},
@@ -93,6 +96,7 @@ const FROM_HOST: Shapes<FromHost> = {
   ready: { versions: "object" },
   batch: { call: "number", text: "string" },
   closed: { call: "number" },
+  stepped: { stream: "number", text: "string" },
   ask: { ask: "number", op: "string", text: "string" },
   drop: { stream: "string" },
   fatal: { error: "object" },

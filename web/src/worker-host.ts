@@ -9,10 +9,6 @@ import { WireFault, isToHost, tagged, type BootProgress, type FromHost, type ToH
 /** The text that names the call to Python, or the answer that says why there is no call. */
 type Opened = { readonly key: string } | { readonly refusal: string };
 
-interface HostCall {
-  readonly opened: Promise<Opened>;
-}
-
 interface Ask {
   resolve(value: string | null): void;
   reject(error: UnspoolError): void;
@@ -27,7 +23,7 @@ export interface HostSetup {
 
 export class PythonHost {
   readonly #setup: HostSetup;
-  readonly #calls = new Map<number, HostCall>();
+  readonly #calls = new Map<number, Promise<Opened>>();
   readonly #asks = new Map<number, Ask>();
   #bridge: Bridge | undefined;
   #booting = false;
@@ -80,6 +76,8 @@ export class PythonHost {
         return void this.#cancel(message.call);
       case "close":
         return void this.#close(message.call).then(() => this.#post({ type: "closed", call: message.call }));
+      case "step":
+        return void this.#step(message);
       case "told":
         return this.#takeAsk(message.ask)?.resolve(message.value);
       case "refused":
@@ -116,27 +114,30 @@ export class PythonHost {
   }
 
   #open(call: number, request: string): void {
-    const opened = this.#answer((bridge) => bridge.open(request)).then(openedAs);
-    this.#calls.set(call, { opened });
+    this.#calls.set(call, this.#answer((bridge) => bridge.open(request)).then(openedAs));
   }
 
   async #pull(call: number): Promise<void> {
-    const opened = await this.#calls.get(call)?.opened;
+    const opened = await this.#calls.get(call);
     if (opened === undefined) return this.#batch(call, failure("UNKNOWN_CALL", `There is no call ${call}.`));
     if ("refusal" in opened) return this.#batch(call, opened.refusal);
     this.#batch(call, await this.#answer((bridge) => bridge.pull(opened.key)));
   }
 
   async #cancel(call: number): Promise<void> {
-    const opened = await this.#calls.get(call)?.opened;
+    const opened = await this.#calls.get(call);
     if (opened !== undefined && "key" in opened) await this.#answer((bridge) => bridge.cancel(opened.key));
   }
 
   async #close(call: number): Promise<void> {
-    const entry = this.#calls.get(call);
+    const opening = this.#calls.get(call);
     this.#calls.delete(call);
-    const opened = await entry?.opened;
+    const opened = await opening;
     if (opened !== undefined && "key" in opened) await this.#answer((bridge) => bridge.close(opened.key));
+  }
+
+  async #step({ stream, text }: ToHost & { type: "step" }): Promise<void> {
+    this.#post({ type: "stepped", stream, text: await this.#answer((bridge) => bridge.step(text)) });
   }
 
   /** Call Python and give its answer; what it throws becomes an answer too, so that no message goes unanswered. */

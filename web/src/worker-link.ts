@@ -11,6 +11,8 @@ const PING_EVERY_MS = 1000;
 /** Without locks: a worker that answers none of this many pings in a row is taken for dead. Importing a large package can
  * keep a living one silent for seconds. */
 const PINGS_UNANSWERED = 30;
+/** A worker that has said nothing by then was terminated before it could hold its lock, or its script does not arrive. */
+const SILENT_START_MS = 120_000;
 
 /** What is used of a `Worker`. */
 export interface WorkerLike {
@@ -58,6 +60,7 @@ export function workerHost(worker: WorkerLike, events: HostEvents, locks = pageL
 
   const stop = (): void => {
     over = true;
+    clearTimeout(silence);
     watch.abort();
     worker.removeEventListener("message", onMessage);
     worker.removeEventListener("error", onError);
@@ -69,6 +72,10 @@ export function workerHost(worker: WorkerLike, events: HostEvents, locks = pageL
     stop();
     events.died(error);
   };
+  const silence = setTimeout(() => {
+    const hint = "it was terminated, or its script does not arrive";
+    die(new UnspoolError("BOOT_FAILED", `The worker has said nothing for ${SILENT_START_MS / 1000} seconds: ${hint}.`));
+  }, SILENT_START_MS);
   const post: Host["post"] = (message) => {
     if (!over) worker.postMessage(tagged(message));
   };
@@ -93,6 +100,7 @@ export function workerHost(worker: WorkerLike, events: HostEvents, locks = pageL
     unanswered = 0;
     if (message.type === "alive") {
       alive = true;
+      clearTimeout(silence);
       if (message.locked && locks !== undefined) awaitLock(locks);
       else ping();
     } else if (message.type === "fatal") {

@@ -60,7 +60,7 @@ function runtime(
     live.add(name);
     return Object.assign({ destroy: () => void live.delete(name) }, members);
   };
-  const names = ["open", "pull", "close", "cancel", "register", "connect_page"];
+  const names = ["open", "pull", "close", "cancel", "step", "register", "connect_page"];
   const locked = (name: string, ...depends: string[]): Pyodide["lockfile"]["packages"][string] => ({
     name,
     file_name: `${name}.whl`,

@@ -1,4 +1,5 @@
 /** Doubles of what lies beyond the page: Python behind its bridge, a worker, and Web Locks. */
+import assert from "node:assert/strict";
 import type { Boot, BootHooks } from "../lib/boot.js";
 import { tagged, type BootOptions } from "../lib/wire.js";
 import type { WorkerLike } from "../lib/worker-link.js";
@@ -33,6 +34,8 @@ export class FakePython {
   hooks!: BootHooks;
   /** Replaces the answer to an operation when it gives text. */
   tamper: (operation: string, text: string) => string | Promise<string> | undefined = () => undefined;
+  /** What the incremental streams answer. */
+  step: (text: string) => string = () => assert.fail("no steps are scripted");
   readonly #script: Script;
   readonly #calls = new Map<string, FakeCall>();
   #last = 0;
@@ -61,6 +64,7 @@ export class FakePython {
           this.#calls.get(idOf(text))?.cancel();
           return ok(null);
         },
+        step: (text) => this.step(text),
         destroy: () => void (this.destroyed += 1),
       },
     };

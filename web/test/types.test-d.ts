@@ -9,10 +9,17 @@ import {
   connect,
   isUnspoolError,
   type ConnectOptions,
+  type Patch,
   type PageModel,
   type QueryStream,
   type StandardSchema,
+  type StructuredAdapter,
+  type StructuredCompletion,
   type StructuredEvent,
+  type StructuredSession,
+  type StructuredStream,
+  type StructuredUpdate,
+  type StreamState,
   type Unspool,
   type UnspoolError,
   type WorkerLike,
@@ -78,6 +85,38 @@ void us.query({ prompt: "p", lm: async (_, { signal }) => (await fetch("/x", { s
 void us.query({ prompt: [{ role: "user", content: "hi" }], lm: { object: "models:lm" } });
 void us.query({ prompt: "p", lm: { provider: "openai-chat", apiKey: async () => "k", timeoutS: 5 } });
 
+// Incremental streams.
+const jsonText = us.createStructuredStream({ snapshots: "immutable", maxBytes: 1 });
+is<Equal<typeof jsonText, StructuredStream>>();
+const pushed = jsonText.push("1");
+is<Equal<typeof pushed, Promise<StreamState>>>();
+const pool = us.createStructuredStreamPool<number>({ maxActiveStreams: 2 });
+const ended = pool.finish(1, "{}");
+is<Equal<typeof ended, Promise<StructuredCompletion<number>>>>();
+type Weather = { kind: "begin"; id: number } | { kind: "ping" };
+const weather = us.defineAdapter((event: Weather) =>
+  event.kind === "begin" ? [{ type: "start" as const, id: event.id }] : [],
+);
+is<Equal<typeof weather, StructuredAdapter<Weather, number>>>();
+const bySession = us.createStructuredStream(weather);
+is<Equal<typeof bySession, StructuredSession<Weather, number>>>();
+const byName = us.createStructuredStream("vercel-ai", { onDiagnostic: ({ code }) => void code });
+is<Equal<typeof byName, StructuredSession<unknown, string>>>();
+declare const weatherEvents: ReadableStream<Weather>;
+async function readCalls(): Promise<void> {
+  for await (const update of us.readStructured(weatherEvents, { adapter: weather, limits: { snapshots: "live" } })) {
+    is<Equal<typeof update, StructuredUpdate<number>>>();
+    if (update.type === "complete") is<Equal<typeof update.text, string>>();
+    if ("value" in update) is<Equal<typeof update.value, unknown>>();
+  }
+  for await (const { id, changes } of us.readStructured(new Set([{ type: "x" }]), { integration: "openai-chat" })) {
+    is<Equal<typeof id, string>>();
+    for (const patch of changes) if (patch.op === "append") is<Equal<typeof patch.value, string>>();
+    is<Equal<typeof changes, readonly Patch[]>>();
+  }
+}
+void readCalls;
+
 // Where Python lives.
 declare const options: ConnectOptions;
 void connect({ ...options, worker: new Worker("w.js") });
@@ -105,6 +144,20 @@ void us.queryStream({ lm: onPage });
 void us.query({ ...ask, protocol: "xml" });
 // @ts-expect-error a signal is an AbortSignal
 void us.query({ ...ask, signal: new AbortController() });
+// @ts-expect-error there is no such integration
+void us.readStructured([], { integration: "nobody" });
+// @ts-expect-error a source of events is needed
+void us.readStructured({ type: "one event" }, { integration: "openai" });
+// @ts-expect-error one of integration and adapter
+void us.readStructured([], {});
+// @ts-expect-error the adapter's events are others
+void us.readStructured([{ kind: "other" as const }], { adapter: weather });
+// @ts-expect-error there is no such mode
+void us.createStructuredStream({ snapshots: "frozen" });
+// @ts-expect-error an id of the pool is a number
+void pool.start("a");
+// @ts-expect-error a delta has text
+us.defineAdapter(() => [{ type: "delta", id: 1 }]);
 // @ts-expect-error an index is needed
 void connect({});
 // @ts-expect-error events are read only

@@ -47,6 +47,26 @@ test("the lock of a worker that has ended is granted to the page: that is its de
   assert.ok(!worker.types.includes("ping"));
 });
 
+test("a worker that ends before it says anything is found by its silence", () => {
+  mock.timers.enable({ apis: ["setTimeout"] });
+  try {
+    const seen = events();
+    const worker = new FakeWorker(new FakePython());
+    const host = workerHost(worker, seen, new FakeLocks() as unknown as LockManager);
+    worker.terminate();
+    host.post({ type: "boot", options: OPTIONS, lock: host.lock });
+    mock.timers.tick(119_000);
+    assert.deepEqual(seen.deaths, []);
+    mock.timers.tick(1_000);
+    assert.deepEqual(
+      seen.deaths.map(({ code }) => code),
+      ["BOOT_FAILED"],
+    );
+  } finally {
+    mock.timers.reset();
+  }
+});
+
 test("terminating is no death, and stops the wait for the lock", async () => {
   const locks = new FakeLocks();
   const seen = events();

@@ -66,6 +66,12 @@ ANSWERS: dict[str, dict[str, Any]] = {
         "known_for": "Wide boulevards, small bookshops, and bridges over a slow river.",
         "sights": ["Eiffel Tower", "Louvre", "Sacré-Cœur"],
     },
+    "Trip": {
+        "city": "Kyoto",
+        "days": 4,
+        "sights": ["Fushimi Inari", "Kinkaku-ji", "Nishiki market"],
+        "tip": "Start before eight, when the lanes are still empty.",
+    },
     "Person": {
         "name": "Albert Einstein",
         "born": 1879,

@@ -52,7 +52,7 @@ class IterableResponse:
             return None
         self._reading = True
         try:
-            event = _value(await self._source.next())
+            event = as_data(await self._source.next())
         except StopAsyncIteration:
             self._over = True
             return None
@@ -102,8 +102,12 @@ def _source(iterable: Any) -> Source:
         ) from error
 
 
-def _value(value: Any) -> Any:
-    """Turn a JavaScript object into Python data, by way of JSON: null is None there, and depth is bounded."""
+def as_data(value: Any) -> Any:
+    """Turn a JavaScript object into Python data, by way of JSON: null is None there, and depth is bounded.
+
+    Raises:
+        StreamError: MAX_BYTES_EXCEEDED, MAX_DEPTH_EXCEEDED.
+    """
     if not is_javascript(value):
         return value
     import js

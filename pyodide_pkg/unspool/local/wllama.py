@@ -11,9 +11,10 @@ from typing import Any, Unpack
 from unspool.contracts import Request
 from unspool.errors import CallCancelledError, ConfigError, ProviderError, RequestTimeoutError, UnspoolError
 from unspool.local.engine import Engine, EngineSpec, Generation, forget, shared_engine
+from unspool.local.iterable import as_data
 from unspool.local.model_file import Progress, absolute
 from unspool.model import LanguageModel
-from unspool.options import CallOptions
+from unspool.options import CallOptions, check_count
 from unspool.providers.failure import stream_failure
 from unspool.providers.openai_chat import OpenAIChatAdapter, OpenAIChatDecoder
 from unspool.transport import DEFAULT_IDLE_TIMEOUT_S
@@ -53,13 +54,10 @@ class Wllama(LanguageModel):
         for name, text in (("model_url", model_url), ("wllama_url", wllama_url), ("wasm_url", wasm_url)):
             if not (isinstance(text, str) and text) and not (name == "wasm_url" and text is None):
                 raise ConfigError("INVALID_OPTIONS", f"{name} must be an address.")
-        for name, count, least in (
-            ("n_ctx", n_ctx, 16),
-            ("n_threads", n_threads, 1),
-            ("n_gpu_layers", n_gpu_layers, 0),
-        ):
-            if not _is_count(count, least) and not (name == "n_threads" and count is None):
-                raise ConfigError("INVALID_OPTIONS", f"{name} must be a whole number, {least} or more.")
+        check_count("n_ctx", n_ctx, 16)
+        if n_threads is not None:
+            check_count("n_threads", n_threads)
+        check_count("n_gpu_layers", n_gpu_layers, 0)
         super().__init__(model_name(model_url), **defaults)
         self._urls = (model_url, wllama_url, wasm_url)
         self._sizes = (n_ctx, n_threads, n_gpu_layers)
@@ -81,7 +79,7 @@ class Wllama(LanguageModel):
         """Free the memory of the model, which other objects may share. The next call loads it anew."""
         await self._engine().exit()
 
-    async def _open(self, request: Request) -> WllamaResponse:
+    async def _open(self, request: Request, credential: str | None) -> WllamaResponse:
         body = self._adapter.build(request, api_key=None, base_url="http://localhost").body.decode()
         engine = self._engine()
         await engine.ready(self._on_progress)
@@ -143,7 +141,7 @@ class WllamaResponse:
         if chunk is None:
             self._generation = None
             return None
-        return [_plain(chunk)]
+        return [as_data(chunk)]
 
     def abort(self) -> None:
         """Stop generating: at the next token, or at the end of the prompt while that is being read. Idempotent."""
@@ -178,16 +176,3 @@ def _kind(said: str) -> str:
     """llama.cpp's type of an error, which wllama drops."""
     lowered = said.lower()
     return "invalid_request_error" if "schema" in lowered or "grammar" in lowered or "samplers" in lowered else ""
-
-
-def _is_count(value: object, least: int) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= least
-
-
-def _plain(value: Any) -> Any:
-    """Turn a chunk into Python data by way of JSON: null is None there, and depth is bounded."""
-    import js
-
-    from unspool.structured import strict_json
-
-    return strict_json.loads(js.JSON.stringify(value), duplicate_keys="last")

@@ -58,14 +58,7 @@ def http_failure(status: int, headers: Mapping[str, str], body: bytes) -> Provid
     Returns:
         ProviderError with status, request id and waiting time where they are known.
     """
-    text = body[:_BODY_BYTES].decode("utf-8", "replace")
-    try:
-        value = strict_json.loads(text, duplicate_keys="last")
-    except StreamError:
-        value = None
-    detail = error_detail(value)
-    if detail is None:
-        detail = cast("dict[str, Any]", value) if isinstance(value, dict) else {"message": text}
+    detail = detail_in(body[:_BODY_BYTES].decode("utf-8", "replace"))
     return _failure(f"The provider answered with status {status}", detail, status, headers)
 
 
@@ -83,6 +76,18 @@ def stream_failure(detail: Mapping[str, Any]) -> ProviderError:
             status = value
             break
     return _failure("The provider reported an error", detail, status, {})
+
+
+def detail_in(text: str) -> dict[str, Any]:
+    """Give the error object that a text is: JSON, in a wrapper or bare, or words."""
+    try:
+        value: object = strict_json.loads(text, duplicate_keys="last")
+    except StreamError:
+        value = None
+    detail = error_detail(value)
+    if detail is not None:
+        return detail
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else {"message": text}
 
 
 def error_detail(value: object) -> dict[str, Any] | None:

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, cast
 
-from unspool.errors import ProviderError, StreamError, StreamTruncatedError, UnspoolError, WireError
+from unspool.errors import ProviderError, StreamTruncatedError, UnspoolError, WireError
 from unspool.messages import FinishReason, Usage
-from unspool.providers.failure import error_detail, said_in, stream_failure
+from unspool.providers.failure import detail_in, error_detail, said_in, stream_failure
 from unspool.providers.openai_tool_calls import OpenAIToolCalls, grown
 from unspool.stream.chunks import (
     BlockEnd,
@@ -121,7 +121,7 @@ class OpenAIChatDecoder:
                 self._note(f"an event whose data is a comment: {excerpt(data, 80)}")
             return []
         if name == "error":
-            return self._end(stream_failure(_error_event(data)))
+            return self._end(stream_failure(detail_in(data)))
         return self.decode(strict_json.loads(data, duplicate_keys="last"))
 
     def decode(self, event: Any) -> list[Chunk]:
@@ -141,7 +141,8 @@ class OpenAIChatDecoder:
                 self._read_usage(members)
                 choices = members.get("choices")
                 if choices is None:
-                    self._stray = self._stray or excerpt(said_in(members) or ", ".join(map(str, members)))
+                    if self._stray is None:
+                        self._stray = excerpt(said_in(members) or ", ".join(map(str, members)))
                 else:
                     self._read_choices(choices, out)
             elif event is not None and detail is None:
@@ -278,18 +279,6 @@ class OpenAIChatDecoder:
         if self._kind is not None:
             self._kind = None
             out.append(BlockEnd(self._index))
-
-
-def _error_event(data: str) -> dict[str, Any]:
-    """The error object of an event that is named `error`: in a wrapper, bare, or plain text."""
-    try:
-        value: object = strict_json.loads(data, duplicate_keys="last")
-    except StreamError:
-        value = None
-    detail = error_detail(value)
-    if detail is not None:
-        return detail
-    return cast("dict[str, Any]", value) if isinstance(value, dict) else {"message": data}
 
 
 def _reasoning(delta: dict[str, Any]) -> str:

@@ -9,13 +9,16 @@ from typing import Any, cast
 from unspool.errors import StreamError, WireError
 from unspool.stream.chunks import BlockEnd, BlockStart, Chunk, ToolArgumentsDelta
 from unspool.stream.nesting import is_deeper
-from unspool.structured import strict_json
+from unspool.structured.json_stream import JsonStream
+
+MAX_CALLS = 1_024
+"""What `ResponseMachine` takes. Counted here as well, because a call that is only numbered does not begin a block."""
 
 
 class OpenAIToolCall:
     """One call that is being received."""
 
-    __slots__ = ("block", "id", "index", "name", "pieces", "seen")
+    __slots__ = ("_arguments", "_unread", "block", "id", "index", "name", "seen")
 
     def __init__(self, index: int | None, id: str | None) -> None:
         self.index = index
@@ -24,19 +27,24 @@ class OpenAIToolCall:
         self.name: str | None = None
         self.block: int | None = None
         """Index of its block; None until there is something to begin it with."""
-        self.pieces: list[str] = []
         self.seen = ""
         """Cumulative servers: the arguments as last sent."""
+        self._unread: list[str] = []
+        self._arguments: JsonStream | None = None
+
+    def add(self, arguments: str) -> None:
+        """Take more of the arguments' text."""
+        self._unread.append(arguments)
 
     def is_whole(self) -> bool:
-        """Whether the arguments are one complete JSON object."""
-        if not self.pieces or not self.pieces[-1].rstrip().endswith("}"):
-            return False
+        """Whether the arguments are one complete JSON object. Asking often costs no more than reading them once."""
+        self._arguments = self._arguments or JsonStream()
+        text = "".join(self._unread)
+        self._unread.clear()
         try:
-            strict_json.loads("".join(self.pieces), duplicate_keys="last")
+            return self._arguments.push(text).complete
         except StreamError:
             return False
-        return True
 
 
 class OpenAIToolCalls:
@@ -47,10 +55,12 @@ class OpenAIToolCalls:
     begins another one by naming it.
     """
 
-    __slots__ = ("_calls", "_cumulative", "_new_block", "_note")
+    __slots__ = ("_by_id", "_by_index", "_calls", "_cumulative", "_new_block", "_note")
 
     def __init__(self, new_block: Callable[[], int], note: Callable[[str], None], *, cumulative: bool) -> None:
         self._calls: list[OpenAIToolCall] = []
+        self._by_index: dict[int, OpenAIToolCall] = {}
+        self._by_id: dict[str, OpenAIToolCall] = {}
         self._new_block = new_block
         self._note = note
         self._cumulative = cumulative
@@ -62,7 +72,8 @@ class OpenAIToolCalls:
         """Take one element of `delta.tool_calls`.
 
         Raises:
-            WireError: PROTOCOL when `function`, its name or its arguments are of a type that cannot be meant.
+            WireError: PROTOCOL when `function`, its name or its arguments are of a type that cannot be meant, and
+                beyond 1024 calls.
         """
         function = delta.get("function")
         if function is None:
@@ -86,7 +97,7 @@ class OpenAIToolCalls:
             self._begin(call, out)
         if arguments:
             assert call.block is not None
-            call.pieces.append(arguments)
+            call.add(arguments)
             out.append(ToolArgumentsDelta(call.block, arguments))
 
     def finish(self) -> list[Chunk]:
@@ -108,20 +119,30 @@ class OpenAIToolCalls:
     def _find(self, index: int | None, id_: str | None, name: str | None, arguments: str) -> OpenAIToolCall:
         call = self._candidate(index, id_)
         if call is None or self._is_another(call, id_, name, arguments):
-            call = OpenAIToolCall(index, id_)
-            self._calls.append(call)
-            return call
+            return self._new_call(index, id_)
         if id_ is not None and call.id is not None and call.id != id_:
             self._note("the id of a tool call changed while it was received; the first one is kept")
-        if call.block is None:
-            call.id = call.id or id_
+        if call.block is None and call.id is None and id_ is not None:
+            call.id = id_
+            self._by_id[id_] = call
+        return call
+
+    def _new_call(self, index: int | None, id_: str | None) -> OpenAIToolCall:
+        if len(self._calls) >= MAX_CALLS:
+            raise WireError("PROTOCOL", f"The provider began more than {MAX_CALLS} tool calls.")
+        call = OpenAIToolCall(index, id_)
+        self._calls.append(call)
+        if index is not None:
+            self._by_index[index] = call
+        if id_ is not None:
+            self._by_id[id_] = call
         return call
 
     def _candidate(self, index: int | None, id_: str | None) -> OpenAIToolCall | None:
         if index is not None:
-            return next((call for call in reversed(self._calls) if call.index == index), None)
+            return self._by_index.get(index)
         if id_ is not None:
-            return next((call for call in reversed(self._calls) if call.id == id_), None)
+            return self._by_id.get(id_)
         return self._calls[-1] if self._calls else None
 
     def _is_another(self, call: OpenAIToolCall, id_: str | None, name: str | None, arguments: str) -> bool:

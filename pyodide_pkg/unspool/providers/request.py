@@ -10,7 +10,11 @@ from typing import Any
 from unspool.errors import ConfigError
 from unspool.stream.nesting import is_deeper
 
-_URL = re.compile(r"(https?)://([^/?#@\\\s\0-\x1f]+)(/[^?#\\\s\0-\x1f]*)?(\?[^#\s\0-\x1f]*)?", re.IGNORECASE)
+_URL = re.compile(
+    r"(https?)://((?:\[[0-9A-Fa-f:.]+\]|[^/?#@:\[\]\\\s\0-\x1f\ud800-\udfff]+)(?::([0-9]{1,5}))?)"
+    r"(/[^?#\\\s\0-\x1f\ud800-\udfff]*)?(\?[^#\s\0-\x1f\ud800-\udfff]*)?",
+    re.IGNORECASE,
+)
 _CREDENTIAL = re.compile(r"[!-~]+")  # visible ASCII: what every HTTP client sends unchanged
 
 
@@ -25,13 +29,13 @@ def endpoint(base_url: str, path: str) -> str:
         ConfigError: INVALID_OPTIONS for another scheme, a relative address, white space, a user name or a fragment.
     """
     match = _URL.fullmatch(base_url)
-    if match is None:
+    if match is None or int(match[3] or 0) > 65_535:
         raise ConfigError(
             "INVALID_OPTIONS",
             "base_url must be an http or https address without user name, fragment and white space, "
             "such as https://host/v1.",
         )
-    scheme, host, folder, query = match.groups(default="")
+    scheme, host, _, folder, query = match.groups(default="")
     folder = folder.rstrip("/")
     return f"{scheme}://{host}{folder if folder.endswith(path) else folder + path}{query}"
 

@@ -12,12 +12,11 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeGuard, cast
 
 from unspool.errors import ConfigError
-from unspool.schema.pattern import compile_pattern
+from unspool.schema.pattern import Pattern, compile_pattern
 
 Path = tuple[str | int, ...]
 Problem = tuple[Path, str, Any]
@@ -123,7 +122,7 @@ def same(left: Any, right: Any) -> bool:
 class JsonChecker:
     """Holds values to one JSON Schema."""
 
-    __slots__ = ("_active", "_chosen", "_patterns", "_root", "_verdicts")
+    __slots__ = ("_active", "_allowed", "_chosen", "_cut", "_faults", "_patterns", "_root", "_valid", "_verdicts")
 
     def __init__(self, schema: Mapping[str, Any] | bool) -> None:
         """Read the schema.
@@ -133,18 +132,25 @@ class JsonChecker:
                 INVALID_OPTIONS when it is no schema at all.
         """
         self._root = schema
-        self._patterns: dict[str, re.Pattern[str]] = {}
+        self._patterns: dict[str, Pattern] = {}
+        self._allowed: dict[int, frozenset[Any]] = {}
         self._active: set[tuple[int, Path]] = set()
+        self._cut = 0
         # Verdicts on (part of the schema, part of the value), by identity: alternatives that contain themselves would
         # otherwise be tried anew at each level, which takes time exponential in the depth of a hostile answer.
         self._verdicts: dict[tuple[int, int], bool] = {}
         self._chosen: dict[tuple[int, int], int | None] = {}
+        # The same for parts of the schema that hold a value to each other twice (`properties` and `patternProperties`):
+        # what was found valid, and a fault of what was not.
+        self._valid: set[tuple[int, int]] = set()
+        self._faults: dict[tuple[int, Path], Problem] = {}
         self._inspect(schema)
 
     def problems(self, value: Any) -> list[Problem]:
-        """Give the faults of a value, in schema order; empty when it is valid."""
+        """Give the faults of a value, each once, in schema order; empty when it is valid."""
         self._forget()
-        return list(self._check(self._root, value, ()))
+        problems = {(path, reason): (path, reason, found) for path, reason, found in self._check(self._root, value, ())}
+        return list(problems.values())
 
     def accepts(self, schema: Any, value: Any) -> bool:
         """Tell whether a part of this schema accepts a value; stops at the first fault."""
@@ -159,6 +165,8 @@ class JsonChecker:
         self._active.clear()
         self._verdicts.clear()
         self._chosen.clear()
+        self._valid.clear()
+        self._faults.clear()
 
     def _fits(self, schema: Any, value: Any, path: Path) -> bool:
         key = (id(schema), id(value))
@@ -189,6 +197,8 @@ class JsonChecker:
                     raise ConfigError(
                         "UNSUPPORTED", f"The JSON Schema refers to {ref!r} at {where}, which is not inside it."
                     ) from None
+            if "enum" in schema:
+                self._allowed[id(schema)] = frozenset(map(_key, schema["enum"]))
             for pattern in (schema.get("pattern"), *schema.get("patternProperties", ())):
                 if isinstance(pattern, str):
                     self._patterns[pattern] = _compiled(pattern, where)
@@ -201,15 +211,30 @@ class JsonChecker:
             return
         key = (id(schema), path)
         if key in self._active:  # a reference that leads back to itself adds nothing
+            self._cut += 1
+            return
+        if key in self._faults:
+            yield self._faults[key]
+            return
+        part = (id(schema), id(value))
+        if part in self._valid:
             return
         self._active.add(key)
         try:
-            yield from self._check_value(schema, value, path)
+            cut, fault = self._cut, None
+            checks = [self._check_value(schema, value, path), self._check_combined(schema, value, path)]
             if is_object(value):
-                yield from self._check_object(schema, value, path)
+                checks.insert(1, self._check_object(schema, value, path))
             elif is_array(value):
-                yield from self._check_array(schema, value, path)
-            yield from self._check_combined(schema, value, path)
+                checks.insert(1, self._check_array(schema, value, path))
+            for check in checks:
+                for fault in check:
+                    yield fault
+            if isinstance(value, dict | list):
+                if fault is not None:
+                    self._faults[key] = fault
+                elif cut == self._cut:  # else it may be valid only because of what is still being checked
+                    self._valid.add(part)
         finally:
             self._active.discard(key)
 
@@ -224,7 +249,7 @@ class JsonChecker:
                 return  # its other faults would only repeat this one
         if "const" in schema and not same(value, schema["const"]):
             yield path, f"should be {_json(schema['const'])}", value
-        if "enum" in schema and not any(same(value, choice) for choice in schema["enum"]):
+        if "enum" in schema and _key(value) not in self._allowed[id(schema)]:
             yield path, f"should be one of {_json(schema['enum'])}", value
         if is_number(value):
             for keyword, holds, words in _BOUNDS:
@@ -439,7 +464,7 @@ def _inspect_keywords(schema: Mapping[str, Any], where: str) -> None:
         raise ConfigError("INVALID_OPTIONS", f"The JSON Schema has a malformed {wrong[0]} at {where}.")
 
 
-def _compiled(pattern: str, where: str) -> re.Pattern[str]:
+def _compiled(pattern: str, where: str) -> Pattern:
     try:
         return compile_pattern(pattern)
     except ValueError as error:

@@ -95,7 +95,7 @@ def openai_strict(schema: Schema[Any]) -> NativeOutput:
     strict = _Strict(root, top, wrapped)
     try:
         body = strict.build()
-    except _NotStrictError as cause:
+    except (_NotStrictError, RecursionError) as cause:  # the latter for a chain of hundreds of definitions
         definitions: dict[str, Any] = {key: root[key] for key in ("$defs", "definitions") if key in root}
         plain = {key: value for key, value in top.items() if key not in definitions}
         body = {**(_object({WRAPPER: plain}) if wrapped else plain), **definitions}

@@ -47,7 +47,7 @@ def json_prompt(schema: Schema[Any]) -> str:
     root = schema.json_schema()
     try:
         form = _Form(root).text()
-    except _NoFormError:
+    except (_NoFormError, RecursionError):  # no form, or a chain of hundreds of definitions
         text = json.dumps(root, ensure_ascii=False, separators=(",", ":"))
         return f"Answer only with JSON that matches this JSON Schema, and with nothing else:\n{text}"
     return f"Answer only with JSON of this form, and with nothing else:\n{form}"

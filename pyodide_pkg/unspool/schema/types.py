@@ -106,9 +106,11 @@ class Schema[T]:
         Raises:
             ConfigError: INVALID_OPTIONS when it is not JSON; UNSUPPORTED when it uses what cannot be checked here.
         """
+        if is_deeper(schema, MAX_DEPTH):
+            raise ConfigError("INVALID_OPTIONS", f"The JSON Schema nests deeper than {MAX_DEPTH}.")
         try:
             json.dumps(schema, allow_nan=False)
-        except (TypeError, ValueError, RecursionError) as error:
+        except (TypeError, ValueError) as error:
             raise ConfigError("INVALID_OPTIONS", f"The JSON Schema is not JSON: {error}") from error
         title = schema.get("title")
         label = _clean_name(name or (title if isinstance(title, str) else ""))
@@ -198,20 +200,40 @@ class Schema[T]:
 
 
 def _of_type(T: Any, name: str | None) -> Schema[Any]:
-    from pydantic import PydanticUserError, TypeAdapter
+    from pydantic import TypeAdapter
 
     if isroutine(T):  # pydantic would take it for the type of its arguments
         raise ConfigError("INVALID_OPTIONS", f"No answer can be asked for as the function {T.__name__}.")
     try:
         adapter: TypeAdapter[Any] = TypeAdapter(T)
         json_schema = adapter.json_schema(by_alias=True, mode="validation")
-    except (PydanticUserError, TypeError, NameError) as error:
-        reason = str(error).split("\n", 1)[0]
+    except Exception as error:  # pydantic's, or whatever the type's own hooks raise
+        reason = " ".join(str(error).split())[:_MAX_REASON_CHARS]
         raise ConfigError(
             "INVALID_OPTIONS", f"No answer can be asked for as {_type_name(T) or T!r}: {reason}"
         ) from error
+    if _is_lazy(adapter.core_schema):
+        raise ConfigError(
+            "INVALID_OPTIONS",
+            f"{_type_name(T) or T!r} holds an Iterable or Generator, which would be validated only when it is read; "
+            "ask for a list.",
+        )
     label = _clean_name(name or _type_name(T))
     return Schema[Any](label, without_titles(json_schema), adapter=adapter, check=None)
+
+
+def _is_lazy(core_schema: Any) -> bool:
+    """Tell whether pydantic would give an iterator in place of a validated value."""
+    todo: list[Any] = [core_schema]
+    while todo:
+        part = todo.pop()
+        if is_object(part):
+            if part.get("type") == "generator":
+                return True
+            todo.extend(part.values())
+        elif isinstance(part, list | tuple):
+            todo.extend(cast("Sequence[Any]", part))
+    return False
 
 
 def _type_name(T: Any) -> str:

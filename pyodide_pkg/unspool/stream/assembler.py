@@ -4,19 +4,8 @@ from __future__ import annotations
 
 from unspool.errors import WireError
 from unspool.messages import FinishReason, Message, Part, ReasoningPart, RefusalPart, TextPart, ToolCall, Usage
-from unspool.stream.chunks import (
-    BlockEnd,
-    BlockKind,
-    BlockStart,
-    Chunk,
-    Finish,
-    ReasoningDelta,
-    TextDelta,
-    ToolArgumentsDelta,
-    UsageReport,
-)
+from unspool.stream.chunks import DELTAS, BlockEnd, BlockKind, BlockStart, Chunk, Delta, Finish, UsageReport
 
-_DELTAS = (TextDelta, ReasoningDelta, ToolArgumentsDelta)
 _CUT: tuple[FinishReason, ...] = ("length", "content_filter", "error", "aborted")
 
 
@@ -66,7 +55,7 @@ class BlockAssembler:
         After an error:
             Unchanged.
         """
-        if isinstance(chunk, _DELTAS):
+        if isinstance(chunk, DELTAS):
             self._block(chunk).pieces.append(chunk.text)
         elif isinstance(chunk, BlockEnd):
             self._block(chunk).open = False
@@ -79,7 +68,7 @@ class BlockAssembler:
             if chunk.error is not None and chunk.error.partial is None:
                 chunk.error.partial = self.message()
 
-    def _block(self, chunk: BlockEnd | TextDelta | ReasoningDelta | ToolArgumentsDelta) -> _Block:
+    def _block(self, chunk: BlockEnd | Delta) -> _Block:
         block = self._blocks.get(chunk.index)
         if block is None:
             raise WireError(

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from unspool.errors import WireError
 from unspool.stream.chunks import (
+    DELTAS,
     BlockEnd,
     BlockKind,
     BlockStart,
@@ -21,7 +22,6 @@ _DELTA_KINDS: dict[type, tuple[BlockKind, ...]] = {
     ReasoningDelta: ("reasoning",),
     ToolArgumentsDelta: ("tool_call",),
 }
-_DELTAS = (TextDelta, ReasoningDelta, ToolArgumentsDelta)
 
 
 class ChunkOrder:
@@ -56,7 +56,7 @@ class ChunkOrder:
             raise WireError("PROTOCOL", f"Chunks out of order: {fault}.")
 
     def _fault(self, chunk: Chunk) -> str | None:
-        if isinstance(chunk, _DELTAS):
+        if isinstance(chunk, DELTAS):
             kind = self.open.get(chunk.index)
             if kind is None or kind not in _DELTA_KINDS[type(chunk)]:
                 return f"{chunk.type} for block {chunk.index}, which is {kind or 'not open'}"

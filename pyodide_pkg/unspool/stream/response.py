@@ -18,7 +18,7 @@ from unspool.errors import (
     UnspoolError,
     WireError,
 )
-from unspool.stream.chunks import BlockEnd, BlockStart, Chunk, Finish, ReasoningDelta, TextDelta, ToolArgumentsDelta
+from unspool.stream.chunks import DELTAS, BlockEnd, BlockStart, Chunk, Delta, Finish
 from unspool.stream.excerpt import excerpt
 from unspool.stream.nesting import is_deeper
 from unspool.stream.order import ChunkOrder
@@ -33,8 +33,6 @@ MAX_CHARS = 16_777_216
 MAX_BLOCKS = 1_024
 
 Framing = Literal["sse", "json", "other"]
-Delta = TextDelta | ReasoningDelta | ToolArgumentsDelta
-_DELTAS = (TextDelta, ReasoningDelta, ToolArgumentsDelta)  # a tuple: a union is made anew, or slower, at each chunk
 
 _FIELDS = (b":", b"data", b"event", b"id", b"retry")
 _LEADING = b" \t\r\n\xef\xbb\xbf"  # servers send blank lines while they think, and byte order marks
@@ -96,7 +94,7 @@ class ResponseMachine:
             content_type: header of the response, if there is one.
             max_event_bytes: limit for one server-sent event. Default 1 MiB.
             max_body_bytes: limit for a body that is one JSON document. Default 16 MiB.
-            max_chars: limit for all text, reasoning and tool arguments together. Default 16 Mi characters.
+            max_chars: limit for all text, reasoning and tool calls together. Default 16 Mi characters.
             max_blocks: limit for the number of blocks. Default 1024.
         """
         self._decoder = decoder
@@ -257,21 +255,25 @@ class ResponseMachine:
         """Check chunks of the decoder and pass them on."""
         order = self._order
         for chunk in chunks:
-            if isinstance(chunk, _DELTAS):
+            if isinstance(chunk, DELTAS):
                 if self._halves or not (chunk.text.isascii() or _SURROGATE.search(chunk.text) is None):
                     chunk = self._join_halves(chunk)
                 if not chunk.text:
                     continue
-                self._chars += len(chunk.text)
-                if self._chars > self._max_chars:
-                    raise WireError("BODY_TOO_LARGE", f"The answer is longer than {self._max_chars} characters.")
+                self._count(len(chunk.text))
             elif isinstance(chunk, BlockStart):
                 if order.blocks >= self._max_blocks:
                     raise WireError("PROTOCOL", f"The answer has more than {self._max_blocks} blocks.")
+                self._count(len(chunk.id or "") + len(chunk.name or ""))
             elif isinstance(chunk, BlockEnd):
                 self._drop_half(chunk.index, out)
             order.accept(chunk)
             out.append(chunk)
+
+    def _count(self, chars: int) -> None:
+        self._chars += chars
+        if self._chars > self._max_chars:
+            raise WireError("BODY_TOO_LARGE", f"The answer is longer than {self._max_chars} characters.")
 
     def _join_halves(self, chunk: Delta) -> Delta:
         """Servers that write JSON in ASCII may cut an emoji between its two `\\u` escapes: put it together again."""

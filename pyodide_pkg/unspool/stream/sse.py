@@ -39,13 +39,13 @@ class SseDecoder:
         "_after_cr",
         "_at_start",
         "_data",
-        "_error",
         "_event",
         "_finished",
         "_id",
         "_line",
         "_max_event_bytes",
         "_size",
+        "error",
         "last_event_id",
         "retry_ms",
     )
@@ -54,6 +54,8 @@ class SseDecoder:
     """The reconnection time the stream asked for, in milliseconds; None when it did not."""
     last_event_id: str
     """The id to reconnect with; empty when there is none."""
+    error: WireError | None
+    """The error that the next call raises, or that the last one raised."""
 
     def __init__(self, *, max_event_bytes: int = MAX_EVENT_BYTES) -> None:
         """
@@ -63,6 +65,7 @@ class SseDecoder:
         """
         self.retry_ms = None
         self.last_event_id = ""
+        self.error = None
         self._max_event_bytes = max_event_bytes
         self._line: bytearray = bytearray()  # the unfinished one
         self._data: list[str] = []
@@ -72,12 +75,6 @@ class SseDecoder:
         self._after_cr = False
         self._at_start = True
         self._finished = False
-        self._error: WireError | None = None
-
-    @property
-    def error(self) -> WireError | None:
-        """The error that the next call raises, or that the last one raised."""
-        return self._error
 
     def feed(self, data: bytes) -> list[SseEvent]:
         """Decode the next slice of the body.
@@ -94,8 +91,8 @@ class SseDecoder:
         Source:
             WHATWG HTML, "Interpreting an event stream".
         """
-        if self._error is not None:
-            raise self._error
+        if self.error is not None:
+            raise self.error
         if self._after_cr and data:
             self._after_cr = False
             if data[0] == _LF:
@@ -125,11 +122,11 @@ class SseDecoder:
                 return events
         self._line.clear()
         self._data.clear()
-        self._error = WireError(
+        self.error = WireError(
             "SSE_EVENT_TOO_LARGE", f"One event of the stream is larger than {self._max_event_bytes} bytes."
         )
         if not events:
-            raise self._error
+            raise self.error
         return events
 
     def finish(self, *, flush: bool = False) -> list[SseEvent]:
@@ -144,13 +141,12 @@ class SseDecoder:
         Raises:
             WireError: SSE_EVENT_TOO_LARGE when `feed` found the error together with other events.
         """
-        if self._error is not None:
-            raise self._error
+        if self.error is not None:
+            raise self.error
         if self._finished:
             return []
         events = self.feed(b"\n\n") if flush else []
         self._finished = True
-        self._error = None
         self._line.clear()
         self._data.clear()
         return events

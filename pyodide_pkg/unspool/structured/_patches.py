@@ -1,5 +1,8 @@
 """Patches: the changes of the tree as a reader sees them, made when somebody asks for them."""
 
+# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportOptionalOperand=false, reportAssignmentType=false
+# A slot is a key, an index or None, by the kind of container around it: pyright cannot follow.
+
 from __future__ import annotations
 
 import re
@@ -80,6 +83,10 @@ def patches_of_text(before: Position, text: str) -> list[Patch]:
     if mode > STRING:  # the text of a key, number or literal is open
         changes, _ = walk(before, text, 0, max_depth=DEPTH_CEILING, unique_keys=False, eager=False)
         return patches_of_changes(changes)
+    if mode == STRING and not tail and '"' not in text and "\\" not in text:
+        if not text:
+            return []
+        return [Patch("append", () if frame is None else (*frame.path(), slot), text)]  # type: ignore[arg-type]
     text = tail + text
     patches: list[Patch] = []
     # Where we are: path and kind of the innermost open container, and the slot in it of the value that comes next or

@@ -25,7 +25,7 @@ from unspool.structured._grammar import (
     Position,
 )
 from unspool.structured.frozen import freeze, settle
-from unspool.structured.strict_json import nesting, scan_flat, scan_nested, scan_string
+from unspool.structured.strict_json import nests_deeper, scan_flat, scan_nested, scan_string
 
 INFINITY: Final = float("inf")
 INFINITE: Final = frozenset({INFINITY, -INFINITY})
@@ -86,7 +86,9 @@ def read(
     mode, frame, key, _, _, _ = at
     container: Any = root if frame is None else frame.container
     size = len(text)
-    room = -1 if size < _WORTHWHILE else max_depth - _depth_of(text, max_depth)
+    depth = 0 if frame is None else frame.depth
+    # The C decoder recurses, and in Pyodide too deep a recursion is fatal.
+    in_one = size >= _WORTHWHILE and not nests_deeper(text, max_depth - depth)
     pos = 0
     match: Any  # patterns without a required part match always
     while True:
@@ -174,7 +176,7 @@ def read(
         elif char in "{[":
             depth = 1 if frame is None else frame.depth + 1
             item = None
-            if depth <= room:
+            if in_one:
                 try:
                     item, pos = scan_nested(text, pos, unique_keys)
                 except (ValueError, StopIteration, RecursionError):
@@ -249,12 +251,6 @@ def read(
         else:
             container[key] = item
             mode = AFTER_MEMBER
-
-
-def _depth_of(text: str, max_depth: int) -> int:
-    """How deep the containers of the text may nest: the C decoder recurses, and in Pyodide too deep a text is fatal."""
-    brackets = text.count("[") + text.count("{")
-    return brackets if brackets <= max_depth // 2 else nesting(text)
 
 
 def close(frame: Frame | None, root: list[Any], immutable: bool) -> tuple[Frame | None, Any, int]:

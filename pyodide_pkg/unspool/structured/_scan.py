@@ -3,11 +3,12 @@
 `send(chunk)` reads a chunk and gives the state. Everything the scanner knows lives in the local variables of one frame:
 in Pyodide, where a bytecode costs about 10 ns, attributes would cost a third of the time of a short push.
 
-Three ways through a chunk, the first that fits:
-1. it lies within a string value and holds nothing but text: one append;
-2. it holds plain structure: one split at its quotes, then a step for each piece, all at the speed of `str` and `dict`;
-3. the walk of `_grammar`: whatever the second way does not know, and every fault. What the second way changed before it
-   met something unknown is taken back first, so a chunk is read wholly or not at all.
+Four ways through a chunk, the first that fits:
+1. it lies within a string value and holds nothing but text, or is a single character without an effect: no search;
+2. it holds one plain member or a part of one, or a little more (`_pieces`): one split at its quotes;
+3. any other structure (`_read`): from token to token;
+4. the walk of `_grammar`: what is left, such as text cut inside an escape of a key, and every fault. What another way
+   changed before it met something it does not know is taken back first: a chunk is read wholly or not at all.
 """
 
 # pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUnknownMemberType=false
@@ -20,17 +21,18 @@ from collections.abc import Generator
 from typing import Any, Final
 
 from unspool.errors import StreamError
+from unspool.structured._apply import apply, undo
 from unspool.structured._grammar import (
     AFTER_ELEMENT,
     AFTER_MEMBER,
     BEGINNING,
     COLON,
+    KEY,
     MEMBER_VALUE,
     NEXT_MEMBER,
     START,
     STRING,
     Change,
-    Frame,
     Position,
     finish,
     utf8_size,
@@ -38,7 +40,8 @@ from unspool.structured._grammar import (
 )
 from unspool.structured._pieces import read_pieces
 from unspool.structured._read import IN_NUMBER, INFINITE, LITERAL_STARTS, Unknown, read
-from unspool.structured.frozen import fork, settle, snapshot
+from unspool.structured._steps import LETTERS, NONE, STEPS, UNIQUE_STEPS
+from unspool.structured.frozen import snapshot
 from unspool.structured.strict_json import scan_flat, scan_string
 from unspool.structured.tree import StreamState, TextState
 
@@ -50,9 +53,6 @@ _MAX_TAIL: Final = 64
 _FEW: Final = 24
 """Pieces between quotes up to which going by the quotes is the shorter way."""
 _UNSAFE: Final = re.compile(r"[\x00-\x1f]")
-
-Steps = dict[str, Any]
-"""Single characters without an effect that shows, and for each the steps that may follow."""
 
 
 class Ask(Exception):
@@ -112,11 +112,13 @@ def scan(
     quote: str
     pieces: list[str]
     item: Any
-    steps: Any = _NONE
+    steps: Any = NONE
     in_text = False
     key: Any = None
     careful = eager
     quick = not eager
+    all_steps = UNIQUE_STEPS if unique_keys else STEPS
+    key_steps = all_steps[KEY]
     state: Any = None
     try:
         while True:
@@ -133,10 +135,10 @@ def scan(
                     raise StreamError("INVALID_CHUNK", "The text ends in half of a surrogate pair.", byte_offset=seen)
                 before = at
                 changes, at = finish(at, seen, unique_keys=unique_keys, eager=eager)
-                _apply(changes, root, immutable)
+                apply(changes, root, immutable)
                 value = snapshot(root, None, None) if immutable else _value(root)
                 mode, frame, slot, tail, _, _ = at
-                steps, container, text, in_text, quick = _NONE, root, "", False, False
+                steps, container, text, in_text, quick = NONE, root, "", False, False
                 state = _state(root, value, seen, before, changes, at)
                 continue
             if chunk in steps and seen < max_bytes:
@@ -164,7 +166,7 @@ def scan(
                     total = seen + len(chunk.encode())
                 except UnicodeEncodeError:
                     total = seen
-                    steps, in_text, quick = _NONE, False, False
+                    steps, in_text, quick = NONE, False, False
             if total > max_bytes:
                 raise _too_long(max_bytes, seen)
             if in_text and '"' not in chunk and "\\" not in chunk and chunk.isprintable():
@@ -200,7 +202,7 @@ def scan(
                                 if len(rest) > _MAX_TAIL:
                                     raise Unknown
                                 tail = rest
-                                steps = _NONE
+                                steps = NONE
                                 at = (member_value, frame, slot, rest, None, "")
                                 seen = total
                                 state = StreamState(value, seen, before, chunk, at)
@@ -233,7 +235,7 @@ def scan(
                         if not quote:
                             tail = ""
                             in_text = True
-                            steps = _LETTERS
+                            steps = LETTERS
                             at = (string, frame, slot, "", None, "")
                             seen = total
                             if immutable:
@@ -255,7 +257,7 @@ def scan(
                             mode = next_member
                             slot = None
                             tail = '"' + key
-                            steps = _KEY_STEPS
+                            steps = key_steps
                             done = True
                         elif key in container:
                             raise Unknown
@@ -266,10 +268,10 @@ def scan(
                                 container[key] = text = pieces[3]
                                 mode = string
                                 in_text = True
-                                steps = _LETTERS
+                                steps = LETTERS
                             else:
                                 mode = member_value
-                                steps = _STEPS[member_value]
+                                steps = all_steps[member_value]
                             done = True
                         elif piece and piece[0] == ":":
                             start = 2 if piece[1] == " " else 1
@@ -279,7 +281,7 @@ def scan(
                                 ):
                                     mode = member_value
                                     slot = key
-                                    steps = _NONE
+                                    steps = NONE
                                     done = True
                                 else:
                                     item, end = scan_flat(piece, start)
@@ -293,10 +295,10 @@ def scan(
                                         mode = next_member
                                         if last == 3:
                                             tail = '"' + pieces[3]
-                                            steps = _KEY_STEPS
+                                            steps = key_steps
                                         else:
                                             tail = ""
-                                            steps = _STEPS[next_member]
+                                            steps = all_steps[next_member]
                                         done = True
                                     elif last == 3:
                                         pieces = [rest, pieces[3]]
@@ -312,24 +314,24 @@ def scan(
                         if frame is None:
                             container = root
                             quick = mode == START
-                            steps = _NONE
+                            steps = NONE
                         else:
                             container = frame.container
                             if mode == string:
                                 text = container[slot]
                                 in_text = True
-                                steps = _LETTERS
+                                steps = LETTERS
                             elif not tail:
-                                steps = _STEPS[mode]
+                                steps = all_steps[mode]
                             else:
-                                steps = _KEY_STEPS if tail[0] == '"' else _NONE
+                                steps = key_steps if tail[0] == '"' else NONE
                         if value is None and not immutable and root:
                             value = root[0]
                     if len(tail) > _MAX_TAIL:
                         raise Unknown
                 except (Unknown, ValueError, StopIteration, IndexError):
                     at = before
-                    _undo(before, root, base, length if before[0] == STRING else -1)
+                    undo(before, root, base, length if before[0] == STRING else -1)
                     if before[1] is None:
                         value = None
                 else:
@@ -339,6 +341,8 @@ def scan(
                         value = snapshot(root, frame, slot if mode == string else None)
                     state = StreamState(value, seen, before, chunk, at)
                     continue
+            if not isinstance(chunk, str):
+                raise TypeError
             text = lone = ""
             if held or not chunk.isascii():
                 chunk, size, held, lone = _paired(held + chunk)
@@ -348,10 +352,10 @@ def scan(
             changes, at = walk(before, chunk, seen, max_depth=max_depth, unique_keys=unique_keys, eager=eager)
             if lone:
                 raise StreamError("INVALID_CHUNK", "A chunk holds half of a surrogate pair.", byte_offset=total)
-            careful = _apply(changes, root, immutable) or careful
+            careful = apply(changes, root, immutable) or careful
             seen = total
             mode, frame, slot, tail, _, _ = at
-            steps = _NONE
+            steps = NONE
             in_text = False
             if frame is None:
                 container = root
@@ -363,72 +367,12 @@ def scan(
                     text = container[slot]
                     if not tail and not held:
                         in_text = True
-                        steps = _LETTERS
-            value = snapshot(root, frame, slot if mode == STRING else None) if immutable else _value(root)
+                        steps = LETTERS
+            open_slot = slot if mode == STRING or at[5] else None
+            value = snapshot(root, frame, open_slot) if immutable else _value(root)
             state = _state(root, value, seen, before, changes, at)
     finally:
         left.append((at, seen, value))
-
-
-def _undo(before: Position, root: list[Any], base: int, length: int) -> None:
-    """Take back what the second way has changed, so that the walk finds the tree as it was.
-
-    Args:
-        before: the position before the chunk.
-        base: how many items the innermost open container had.
-        length: how long its open string was; -1 when none was open.
-    """
-    _, frame, slot, _, _, _ = before
-    container: Any = root if frame is None else frame.container
-    if container.__class__ is list:
-        del container[base:]
-    else:
-        while len(container) > base:
-            container.popitem()
-    if length >= 0:
-        container[slot] = container[slot][:length]
-    while frame is not None and frame.parent is not None:
-        # An outer container that was reached has got its items after the open one.
-        container = frame.parent.container
-        if container.__class__ is list:
-            del container[frame.slot + 1 :]  # type: ignore[operator]
-        else:
-            while next(reversed(container)) != frame.slot:
-                container.popitem()
-        container[frame.slot] = frame.container
-        frame = frame.parent
-    if frame is not None:
-        root[0] = frame.container
-
-
-def _apply(changes: list[Change], root: list[Any], immutable: bool) -> bool:
-    """Make the changes of the walk; gives whether a key was repeated."""
-    repeated = False
-    for change in changes:
-        op, frame, slot, value = change.op, change.frame, change.slot, change.value
-        if op == "complete":
-            if immutable and value is not None:
-                settle(root, value)
-            continue
-        if isinstance(value, Frame):
-            value = value.container
-        container: Any = root if frame is None else frame.container
-        if op == "append":
-            text = container[slot]
-            container[slot] = None  # a string grows in place only while nothing else holds it
-            text += value
-            container[slot] = text
-        elif container.__class__ is dict:
-            if slot in container:
-                repeated = True
-                if immutable and frame is not None:
-                    container = fork(frame)
-            container[slot] = value
-        elif slot == len(container):
-            container.append(value)
-        else:
-            container[slot] = value
-    return repeated
 
 
 def _value(root: list[Any]) -> Any:
@@ -468,34 +412,3 @@ def _paired(text: str) -> tuple[str, int, str, str]:
 
 def _too_long(max_bytes: int, seen: int) -> StreamError:
     return StreamError("MAX_BYTES_EXCEEDED", f"The text has more than {max_bytes} bytes.", byte_offset=seen)
-
-
-_NONE: Final[Steps] = {}
-_LETTERS: Final[Steps] = dict.fromkeys((chr(code) for code in range(32, 127) if chr(code) not in '"\\'), True)
-_KEY_STEPS: Final[Steps] = {}
-
-
-def _build_steps() -> tuple[Steps, ...]:
-    number: Steps = {}
-    number.update(dict.fromkeys("0123456789.eE+-", number))
-    value: Steps = dict.fromkeys("-0123456789", number)
-    for word in ("true", "false", "null"):
-        table = value
-        for letter in word[:-1]:  # the last letter has an effect
-            table = table.setdefault(letter, {})
-    value[" "] = value
-    colon: Steps = {":": value}
-    colon[" "] = colon
-    _KEY_STEPS.update(dict.fromkeys(_LETTERS, _KEY_STEPS))
-    _KEY_STEPS['"'] = colon
-    member: Steps = {'"': _KEY_STEPS}
-    member[" "] = member
-    after_member: Steps = {",": member, " ": {}}
-    after_member[" "] = after_member
-    after_element: Steps = {",": value}
-    after_element[" "] = after_element
-    return (_NONE, value, value, member, member, colon, value, after_element, after_member, _NONE)
-
-
-_STEPS: Final = _build_steps()
-"""For each mode, the steps from it."""

@@ -180,8 +180,8 @@ class StructuredMachine:
         Returns:
             What it means, in document order; often empty. A number or literal is reported when it is complete.
         Raises:
-            StreamError: what `JsonStream.push` raises, DUPLICATE_KEY included; MAX_BYTES_EXCEEDED when the text has more
-                than `max_chars` characters.
+            StreamError: what `JsonStream.push` raises, DUPLICATE_KEY included; MAX_BYTES_EXCEEDED when the text has
+                more than `max_chars` characters.
         After an error:
             Dead: later calls raise the same error. Nothing of the text is in `partial_value`.
         """
@@ -204,8 +204,8 @@ class StructuredMachine:
         Returns:
             The complete value, not validated.
         Raises:
-            StreamError: EMPTY_INPUT, INCOMPLETE_JSON, INVALID_JSON, NON_FINITE_NUMBER or INVALID_CHUNK; after an error of
-                `feed` that error.
+            StreamError: EMPTY_INPUT, INCOMPLETE_JSON, INVALID_JSON, NON_FINITE_NUMBER or INVALID_CHUNK; after an error
+                of `feed` that error.
         """
         if self._error is not None:
             raise self._error

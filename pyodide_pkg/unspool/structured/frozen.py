@@ -24,12 +24,11 @@ class FrozenObject(Mapping[str, Any]):
         self._key = key
         """Key of the open child."""
         self._open = open_child
-        """The open child as it was: a frozen container, the length of a string, or None when no child was open."""
+        """The open child as it was: a frozen container, the length of a string, a number in a tuple, or None."""
 
     def __getitem__(self, key: str) -> Any:
         if key == self._key and self._open is not None:
-            child = self._open
-            return self._storage[key][:child] if child.__class__ is int else child
+            return _child(self._storage[key], self._open)
         storage = self._storage
         if len(storage) != self._size:
             storage = self._storage = dict(islice(storage.items(), self._size))
@@ -81,10 +80,8 @@ class FrozenArray(Sequence[Any]):
         place = index + self._size if index < 0 else index
         if not 0 <= place < self._size:
             raise IndexError(index)
-        if place == self._key and self._open is not None:
-            child = self._open
-            return self._storage[place][:child] if child.__class__ is int else child
-        return self._storage[place]
+        item = self._storage[place]
+        return _child(item, self._open) if place == self._key and self._open is not None else item
 
     def __iter__(self) -> Iterator[Any]:
         size = self._size
@@ -142,11 +139,15 @@ def snapshot(root: list[Any], frame: Frame | None, open_slot: Slot) -> Any:
     Args:
         root: holds the value as its only item, or nothing.
         frame: the innermost open container.
-        open_slot: where its open string is; None when none is open.
+        open_slot: where its open string, or number that is shown already, is; None when none is open.
     """
     if frame is None:
         return root[0] if root and root[0].__class__ is not str else None
-    view = _view(frame, open_slot, None if open_slot is None else len(frame.container[open_slot]))
+    child: Any = None
+    if open_slot is not None:
+        item = frame.container[open_slot]
+        child = len(item) if item.__class__ is str else (item,)
+    view = _view(frame, open_slot, child)
     while frame.parent is not None:
         view = _view(frame.parent, frame.slot, view)
         frame = frame.parent
@@ -160,7 +161,7 @@ def settle(root: list[Any], frame: Frame) -> None:
 
 
 def freeze(value: Any) -> Any:
-    """Freeze a container that arrived whole. Does not recurse."""
+    """Freeze a container that arrived whole; takes it over, with all that is in it. Does not recurse."""
     root: list[Any] = [value]
     found: list[tuple[Any, Any]] = [(root, 0)]
     for holder, slot in found:  # grows while it runs: parents before children
@@ -180,21 +181,35 @@ def fork(frame: Frame) -> Any:
 
 
 def _view(frame: Frame, key: Slot, child: Any) -> Any:
+    """The last snapshot of a container when it still shows what is there now; else a new one."""
     storage = frame.container
     size = len(storage)
     view = frame.view
     if view is not None and view._storage is storage and view._size == size:
         was = view._open
-        if was is child or (
-            # An open string or container that has not grown since, and may have closed.
-            was is not None
-            and (key is None or key == view._key)
-            and (len(storage[view._key]) == was if was.__class__ is int else storage[view._key] is was)
-            and (child is None or child == was)
-        ):
+        if was is child:
+            return view
+        # The child that was open may have closed since. It is the same if it has not grown before.
+        if was is not None and (key is None or key == view._key) and _is_unchanged(storage[view._key], was, child):
             return view
     view = frame.view = (FrozenObject if storage.__class__ is dict else FrozenArray)(storage, size, key, child)
     return view
+
+
+def _is_unchanged(item: Any, was: Any, child: Any) -> bool:
+    # By identity, never by `==`: that would compare whole trees.
+    if was.__class__ is int:
+        return len(item) == was and (child is None or child == was)
+    if was.__class__ is tuple:
+        return item is was[0]
+    return child is None and item is was
+
+
+def _child(item: Any, was: Any) -> Any:
+    """The open child of a snapshot, out of what stands in its place now."""
+    if was.__class__ is int:
+        return item[:was]
+    return was[0] if was.__class__ is tuple else was
 
 
 _OBJECTS: frozenset[Any] = frozenset({dict, FrozenObject})

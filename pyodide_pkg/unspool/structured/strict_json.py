@@ -30,7 +30,8 @@ DEPTH_CEILING = 512
 NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)((?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?)")
 """A JSON number; group 1 is empty for an integer."""
 
-_OUTSIDE_STRINGS = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[\[{]++|[\]}]++', re.DOTALL)
+_STRINGS = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)
+_NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 
 
 def loads(
@@ -66,13 +67,11 @@ def loads(
         except UnicodeDecodeError as error:
             broken_at = error.start
             text = data[:broken_at].decode()
-    if broken_at is None and is_encodable(text, max_bytes):
-        brackets = text.count("[") + text.count("{")
-        if brackets <= max_depth or nesting(text) <= max_depth:
-            try:
-                return (_LAST_KEY if duplicate_keys == "last" else _UNIQUE_KEYS).decode(text)
-            except (ValueError, RecursionError):
-                pass  # the scanner finds the first fault, and reads what it does not mind
+    if broken_at is None and is_encodable(text, max_bytes) and not nests_deeper(text, max_depth):
+        try:
+            return (_LAST_KEY if duplicate_keys == "last" else _UNIQUE_KEYS).decode(text)
+        except (ValueError, RecursionError):
+            pass  # the scanner finds the first fault, and reads what it does not mind
     return _scanned(text, max_depth, max_bytes, duplicate_keys, broken_at)
 
 
@@ -91,21 +90,22 @@ def decode_read(text: str) -> Any:
     return _LAST_KEY.decode(text)
 
 
-def nesting(text: str) -> int:
-    """Give the most containers that open inside each other in a piece of text that begins outside strings.
+def nests_deeper(text: str, limit: int) -> bool:
+    """Whether more than `limit` containers may open inside each other in a piece of text that begins outside strings.
 
-    Does not recurse. The text may be invalid, and may begin inside containers and close them.
+    Neither recursion nor a loop over the text: strings are cut out, then innermost pairs of brackets until none is
+    left. Deeper nesting is never overlooked; nesting of more than half the limit may be taken for too deep. The text
+    may be invalid, and may begin inside containers and close them.
     """
-    depth = lowest = deepest = 0
-    for match in _OUTSIDE_STRINGS.finditer(text):
-        run = match[0]
-        if run[0] in "[{":
-            depth += len(run)
-            deepest = max(deepest, depth - lowest)
-        elif run[0] != '"':
-            depth -= len(run)
-            lowest = min(lowest, depth)
-    return deepest
+    if text.count("[") + text.count("{") <= limit:
+        return False
+    brackets = _STRINGS.sub("", text).encode().translate(None, _NO_BRACKETS)
+    for levels in range(0, limit + 1, 2):
+        fewer = brackets.replace(b"[]", b"").replace(b"{}", b"")  # takes away two levels at most
+        if len(fewer) == len(brackets):
+            return levels + brackets.count(b"[") + brackets.count(b"{") > limit
+        brackets = fewer
+    return True
 
 
 def unescape(body: str) -> str:

@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from unspool.structured._grammar import DONE, KEY, STRING, Change, PatchOp, Path, Position
 from unspool.structured._patches import Patch, patches_of_changes, patches_of_text
+from unspool.structured.frozen import thaw
 
 FieldState = Literal["partial", "complete"]
 Snapshots = Literal["live", "immutable"]
@@ -55,6 +56,25 @@ class StreamState:
         mode, _, _, tail, _, _ = self._after
         # In a position between tokens the tail is structure to be read again; an odd quote in it opens a key.
         return mode in (STRING, KEY) or tail.count('"') % 2 == 1
+
+    def to_wire(self) -> dict[str, object]:
+        """Give the state as JSON-safe data; a value that has not begun is left out."""
+        value = self.partial_value
+        wire: dict[str, object] = {} if value is None and not self.complete else {"partialValue": thaw(value)}
+        return {
+            **wire,
+            "changes": [patch.to_wire() for patch in self.changes],
+            "bytesSeen": self.bytes_seen,
+            "depth": self.depth,
+            "complete": self.complete,
+            "inString": self.in_string,
+        }
+
+    def __repr__(self) -> str:
+        return (
+            f"StreamState(partial_value={thaw(self.partial_value)!r}, bytes_seen={self.bytes_seen}, "
+            f"depth={self.depth}, complete={self.complete}, in_string={self.in_string})"
+        )
 
 
 class TextState(StreamState):

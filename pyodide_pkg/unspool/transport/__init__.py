@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 
 from unspool.contracts import Transport
+from unspool.errors import NetworkError
 
 DEFAULT_TIMEOUT_S = 300.0
 """How long the headers may take. Long, because a model that thinks first, or is still being loaded, sends nothing."""
@@ -34,3 +35,12 @@ def default_transport(
     from unspool.transport.httpx import HttpxTransport
 
     return HttpxTransport(timeout_s=timeout_s, idle_timeout_s=idle_timeout_s)
+
+
+def redirect_refused() -> NetworkError:
+    """Say that an address answered with a redirect. Not retryable."""
+    return NetworkError(
+        "The address answered with a redirect, which is not followed: it would carry the key to another address. Give "
+        "the final address.",
+        retryable=False,
+    )

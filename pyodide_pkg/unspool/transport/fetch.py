@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from unspool.contracts import HttpRequest, Response
 from unspool.errors import CallCancelledError, NetworkError, RequestTimeoutError, redact
-from unspool.transport import DEFAULT_IDLE_TIMEOUT_S, DEFAULT_TIMEOUT_S
-from unspool.transport.time_limit import time_limit
+from unspool.transport import DEFAULT_IDLE_TIMEOUT_S, DEFAULT_TIMEOUT_S, redirect_refused
+from unspool.transport.time_limit import TimeLimit, time_limit
 
 if TYPE_CHECKING:
     from pyodide.ffi import JsException
@@ -94,11 +94,7 @@ class FetchTransport:
             )
         if response.type == "opaqueredirect" or 300 <= response.status < 400:
             controller.abort()
-            raise NetworkError(
-                "The address answered with a redirect, which is not followed: it would carry the key to another "
-                "address. Give the final address.",
-                retryable=False,
-            )
+            raise redirect_refused()
         return FetchResponse(response, controller, self._idle_timeout_s)
 
 
@@ -116,6 +112,7 @@ class FetchResponse:
         self.headers = js.Object.fromEntries(response.headers.entries()).to_py()
         self._controller = controller
         self._idle_timeout_s = idle_timeout_s
+        self._idle_limit = TimeLimit(idle_timeout_s)
         self._reader: Any = response.body.getReader() if response.body else None
         self._aborted = False
 
@@ -138,7 +135,7 @@ class FetchResponse:
         fault = ""
         result: Any = None
         try:
-            async with time_limit(self._idle_timeout_s):
+            async with self._idle_limit:
                 result = await self._reader.read()
         except TimeoutError:
             self.abort()
@@ -173,6 +170,7 @@ class FetchResponse:
     def _unlock(self) -> None:
         from pyodide.ffi import JsException
 
+        self._idle_limit.stop()
         reader, self._reader = self._reader, None
         # Engines from before 2022 refuse it while a read is pending; cancel() ends that read.
         with contextlib.suppress(JsException):

@@ -24,8 +24,8 @@ from unspool.errors import (
     UnspoolError,
     redact,
 )
-from unspool.transport import DEFAULT_IDLE_TIMEOUT_S, DEFAULT_TIMEOUT_S
-from unspool.transport.time_limit import time_limit
+from unspool.transport import DEFAULT_IDLE_TIMEOUT_S, DEFAULT_TIMEOUT_S, redirect_refused
+from unspool.transport.time_limit import TimeLimit, time_limit
 
 if TYPE_CHECKING:
     import ssl
@@ -109,10 +109,11 @@ class HttpxTransport:
         opened = HttpxResponse(response, None if client is self._client else client, self._idle_timeout_s)
         if 300 <= response.status_code < 400:
             await opened.close()
+            raise redirect_refused()
+        if "," in opened.headers.get("content-encoding", ""):
+            await opened.close()
             raise NetworkError(
-                "The address answered with a redirect, which is not followed: it would carry the key to another "
-                "address. Give the final address.",
-                retryable=False,
+                "The answer is compressed more than once: 500 bytes could become gigabytes.", retryable=False
             )
         return opened
 
@@ -147,6 +148,7 @@ class HttpxResponse:
         self._response = response
         self._client = client
         self._idle_timeout_s = idle_timeout_s
+        self._idle_limit = TimeLimit(idle_timeout_s)
         self._slices: AsyncGenerator[bytes] = response.aiter_bytes()
         self._loop = asyncio.get_running_loop()
         for dead in [other for other in _open_responses if other._loop.is_closed()]:
@@ -171,7 +173,7 @@ class HttpxResponse:
         if not self._aborted:
             self._reading = True
             try:
-                async with time_limit(self._idle_timeout_s):
+                async with self._idle_limit:
                     data = await anext(self._slices, None)
             except TimeoutError:
                 failure = RequestTimeoutError(f"Nothing was received for {self._idle_timeout_s:g} seconds.")
@@ -199,11 +201,16 @@ class HttpxResponse:
         if here:
             self._start_release()
         else:  # dropped in another thread, or between two runs of the loop, or after its end
-            with contextlib.suppress(RuntimeError):
+            try:
                 self._loop.call_soon_threadsafe(self._start_release)
+            except RuntimeError:  # it is closed
+                _open_responses.discard(self)
 
     async def close(self) -> None:
         """Stop receiving and wait until the connection is released. Idempotent."""
+        if asyncio.get_running_loop() is not self._loop:  # nobody here can wait for it
+            self.abort()
+            return
         self._aborted = True
         await asyncio.shield(self._start_release())
 

@@ -148,8 +148,9 @@ def test_every_prepared_answer_fits_the_type_of_the_demo(repo: Any) -> None:
     assert spec.loader is not None
     models = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(models)
-    for name, value in ANSWERS.items():
-        getattr(models, name).model_validate(value)
+    of_pyscript = {"Trip"}  # tests/browser/test_pyscript.py asks for it
+    for name in ANSWERS.keys() - of_pyscript:
+        getattr(models, name).model_validate(ANSWERS[name])
 
 
 @pytest.mark.parametrize(

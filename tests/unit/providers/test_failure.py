@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unspool.providers.failure import error_detail, http_failure, said_in, stream_failure
+from unspool.providers.failure import detail_in, error_detail, http_failure, said_in, stream_failure
 
 
 def body(**members: Any) -> bytes:
@@ -338,3 +338,17 @@ def test_any_body_gives_an_error(value: dict[str, Any], status: int) -> None:
 )
 def test_any_bytes_give_an_error(content: bytes, headers: dict[str, str]) -> None:
     assert http_failure(500, headers, content).code == "PROVIDER"
+
+
+@pytest.mark.parametrize(
+    ("text", "detail"),
+    [
+        ('{"error":{"message":"a"}}', {"message": "a"}),
+        ('{"message":"a"}', {"message": "a"}),
+        ("[1]", {"message": "[1]"}),
+        ("busy", {"message": "busy"}),
+        ("", {"message": ""}),
+    ],
+)
+def test_the_error_object_of_a_text(text: str, detail: dict[str, str]) -> None:
+    assert detail_in(text) == detail

@@ -152,3 +152,28 @@ def test_grown() -> None:
     assert grown("He", "Hello") == "llo"
     with pytest.raises(WireError):
         grown("Hello", "Help")
+
+
+@pytest.mark.parametrize(
+    "deltas",
+    [
+        [delta(index=i) for i in range(100_000)],
+        [delta(id=str(i)) for i in range(100_000)],
+        [delta(name="f", args="{}") for _ in range(100_000)],
+    ],
+    ids=["numbered", "with ids", "without either"],
+)
+def test_calls_without_end_are_refused(deltas: list[dict[str, Any]]) -> None:
+    """Also those of which nothing is seen yet: compared with each other they would take hours."""
+    calls = Calls()
+    with pytest.raises(WireError, match="more than 1024 tool calls"):
+        calls.feed(*deltas)
+    assert sum(isinstance(chunk, BlockStart) for chunk in calls.calls.finish()) <= 1024
+
+
+def test_a_name_said_with_each_piece_costs_no_more_than_the_pieces() -> None:
+    """Each piece ends in what could be the end of the arguments; read anew each time they would take minutes."""
+    pieces = ['{"a":"', *["x" * 200 + "}"] * 20_000, '"}']
+    calls = Calls()
+    [(_, name, text)] = outcome(calls.feed(*[delta(name="f", args=piece, id=f"i{i}", index=0) for i, piece in enumerate(pieces)]))
+    assert (name, text) == ("f", "".join(pieces))

@@ -54,6 +54,10 @@ def test_endpoint(base_url: str, expected: str) -> None:
         "https://ho\tst/",
         "https://h\0/",
         "https://host:80@evil/",
+        "https://host:99999/",
+        "https://host:x/",
+        "https://[::1",
+        "https://host/v1?x=\ud800",
     ],
 )
 def test_bad_base_url(base_url: str) -> None:

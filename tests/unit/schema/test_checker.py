@@ -168,3 +168,38 @@ def test_schema_parts() -> None:
     assert resolve(schema, "#/anyOf/0") == {"const": 1}
     assert resolve(schema, "#") is schema
     assert same([1, {"a": 1.0}], [1.0, {"a": 1}]) and not same([True], [1])
+
+
+TWICE: list[dict[str, Any]] = [
+    {"properties": {"c": {"$ref": "#"}}, "patternProperties": {"^c": {"$ref": "#"}}, "type": "object"},
+    {"properties": {"c": {"$ref": "#"}}, "allOf": [{"properties": {"c": {"$ref": "#"}}}], "type": "object"},
+    {"allOf": [{"additionalProperties": {"$ref": "#"}}, {"additionalProperties": {"$ref": "#"}}], "type": "object"},
+]
+
+
+@pytest.mark.parametrize("schema", TWICE, ids=str)
+@pytest.mark.parametrize("leaf", [{}, 5, {"c": {"c": []}}], ids=str)
+def test_parts_that_check_a_value_twice_take_no_exponential_time(schema: Any, leaf: Any) -> None:
+    """At 40 levels, 2**40 checks; and each fault is told once."""
+    value = leaf
+    for _ in range(40):
+        value = {"c": value}
+    found = JsonChecker(schema).problems(value)
+    assert [(len(path), reason) for path, reason, _ in found] == (
+        [] if leaf == {} else [(40 if leaf == 5 else 42, "should be object")]
+    )
+
+
+def test_a_reference_back_to_itself_makes_nothing_valid() -> None:
+    """What was taken for valid while it was still being checked must not be remembered as such."""
+    schema = {"$defs": {"a": {"allOf": [{"$ref": "#/$defs/b"}], "maxItems": 1}, "b": {"$ref": "#/$defs/a"}}}
+    for order in (["a", "b"], ["b", "a"]):
+        checker = JsonChecker({**schema, "anyOf": [{"$ref": f"#/$defs/{name}"} for name in order]})
+        assert checker.problems([1]) == []
+        assert checker.problems([1, 2])
+
+
+def test_long_enumerations_and_long_lists() -> None:
+    names = [f"n{i}" for i in range(20_000)]
+    assert JsonChecker({"items": {"enum": names}}).problems(names) == []
+    assert len(JsonChecker({"items": {"enum": names}}).problems([*names, "x", 1])) == 2

@@ -114,7 +114,8 @@ def test_error_gets_the_message_so_far() -> None:
 
 def test_what_the_error_already_holds_is_kept() -> None:
     before = Message("assistant", "before")
-    error = WireError("PROTOCOL", "x", partial=before)
+    error = WireError("PROTOCOL", "x")
+    error.partial = before
     fed([Finish("error", error=error)])
     assert error.partial is before
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from unspool.transport.time_limit import time_limit
+from unspool.transport.time_limit import TimeLimit, time_limit
 
 
 class Timers(ModuleType):
@@ -104,7 +104,7 @@ async def test_a_timer_that_fires_when_the_wait_is_just_over(timers: Timers) -> 
     """Firefox showed it: the timer had fired, its turn of the loop had not come, and the body had ended."""
     told: list[object] = []
     asyncio.get_running_loop().set_exception_handler(lambda _loop, context: told.append(context))
-    async with time_limit(60):
+    async with time_limit(0):
         for callback in timers.callbacks:
             callback()
     await asyncio.sleep(0)
@@ -117,3 +117,57 @@ async def test_a_limit_beyond_what_timers_hold(timers: Timers) -> None:
     async with time_limit(10_000_000):
         await asyncio.sleep(0)
     assert all(delay <= 2**31 - 1 for delay in timers.delays)
+
+
+async def test_many_waits_share_one_timer(timers: Timers) -> None:
+    limit = TimeLimit(60)
+    for _ in range(100):
+        async with limit:
+            await asyncio.sleep(0)
+    assert len(timers.delays) == len(timers.running) <= 1
+    limit.stop()
+    limit.stop()
+    assert not timers.running
+
+
+async def test_each_of_many_waits_has_the_whole_time(timers: Timers, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The timer of the first wait fires during the second: that is not over yet, and is looked at again."""
+    loop = asyncio.get_running_loop()
+    late_s = 0.0
+    real_time = loop.time
+    monkeypatch.setattr(loop, "time", lambda: real_time() + late_s)
+    limit = TimeLimit(60)
+    async with limit:
+        late_s = 59.0
+    async with limit:
+        late_s = 61.0
+        for callback in timers.callbacks[:1]:
+            callback()
+        await asyncio.sleep(0)
+    assert [delay // 1000 for delay in timers.delays] in ([], [60, 58])
+    limit.stop()
+
+
+async def test_a_timer_that_fires_between_waits(timers: Timers) -> None:
+    limit = TimeLimit(60)
+    async with limit:
+        await asyncio.sleep(0)
+    for callback in timers.callbacks:
+        callback()
+    async with limit:
+        await asyncio.sleep(0)
+    assert len(timers.delays) in (0, 2)
+    limit.stop()
+
+
+async def test_a_later_wait_that_takes_too_long(timers: Timers) -> None:
+    limit = TimeLimit(0.001)
+    async with limit:
+        pass
+    with pytest.raises(TimeoutError):
+        async with limit:
+            await asyncio.Event().wait()
+    async with limit:  # and it can be used again
+        pass
+    limit.stop()
+    assert not timers.running

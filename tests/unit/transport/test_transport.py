@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from unspool import transport
-from unspool.transport import DEFAULT_IDLE_TIMEOUT_S, DEFAULT_TIMEOUT_S, default_transport
+from unspool.transport import DEFAULT_IDLE_TIMEOUT_S, DEFAULT_TIMEOUT_S, default_transport, redirect_refused
 
 
 def test_limits_are_long_enough_for_a_model_that_thinks() -> None:
@@ -32,6 +32,12 @@ def test_pyodide_gets_fetch(monkeypatch: pytest.MonkeyPatch) -> None:
     made = default_transport(timeout_s=1, idle_timeout_s=2)
     assert isinstance(made, FetchTransport)
     assert (made._timeout_s, made._idle_timeout_s) == (1, 2)
+
+
+def test_a_redirect_is_final() -> None:
+    error = redirect_refused()
+    assert (error.code, error.retryable) == ("NETWORK", False)
+    assert "redirect" in error.message
 
 
 def test_the_door_loads_no_transport() -> None:

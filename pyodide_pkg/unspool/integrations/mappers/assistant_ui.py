@@ -16,7 +16,11 @@ _CUTS = ("length", "content-filter", "error")
 
 
 class AssistantUiMapper:
-    """Calls by the path of their part."""
+    """Calls by the path of their part.
+
+    The library itself starts a part with the path of what the part is in, and numbers the parts there as they come;
+    elsewhere the start has the path of the part.
+    """
 
     adapter = "assistant-ui"
     final_text_follows = False
@@ -25,6 +29,8 @@ class AssistantUiMapper:
         self._calls = calls
         self._endings = Endings(calls)
         self._ids: dict[tuple[Any, ...], Any] = {}
+        self._parts: dict[tuple[Any, ...] | None, int] = {}
+        """The path of what holds parts → how many have started there."""
 
     def read(self, event: Record) -> None:
         """Say what an event means."""
@@ -36,8 +42,9 @@ class AssistantUiMapper:
             case "part-start":
                 self._endings.settle()
                 part = record(event.get("part"))
+                path = self._part_path(_path(event))
                 if part.get("type") == "tool-call":
-                    self._start(_path(event), first(part, "toolCallId", "tool_call_id"))
+                    self._start(path, first(part, "toolCallId", "tool_call_id"))
             case "tool-call-args-text-finish":
                 path = _path(event)
                 if path in self._ids:
@@ -61,6 +68,13 @@ class AssistantUiMapper:
     def event_type(self, event: Record) -> str | None:
         """Give the `type`."""
         return type_of(event)
+
+    def _part_path(self, path: tuple[Any, ...] | None) -> tuple[Any, ...] | None:
+        if path is None or (path and () not in self._parts):  # what the message holds starts first
+            return path
+        number = self._parts.get(path, 0)
+        self._parts[path] = number + 1
+        return (*path, number)
 
     def _start(self, path: tuple[Any, ...] | None, id: Any) -> None:
         if path is None:

@@ -58,6 +58,30 @@ def test_calls() -> None:
     assert played.diagnostics == []
 
 
+def test_starts_with_the_path_of_what_holds_the_part() -> None:
+    """As `assistant-stream` 0.3.57 itself writes them: its parts are numbered as they start, at each level."""
+    events = [
+        start([], None, "text"),
+        delta([0], "One moment."),
+        start([], "a"),
+        delta([1], '{"x":'),
+        start([], "b"),
+        start([1], None, "text"),
+        start([1], "nested"),
+        delta([1, 0], "text"),
+        delta([1, 1], "[]"),
+        delta([2], "2"),
+        delta([1], "1}"),
+        end([2]),
+        end([1, 1]),
+        end([1]),
+        over("tool-calls"),
+    ]
+    played = play_all(assistant_ui, events, snake=True)
+    assert played.texts == [("b", "2"), ("nested", "[]"), ("a", '{"x":1}')]
+    assert played.diagnostics == []
+
+
 def test_a_second_start_on_a_path() -> None:
     """AU1: it replaces; the first call ends with the events."""
     played = play_all(assistant_ui, [start([1], "a"), delta([1], "[1]"), start([1], "b"), delta([1], "[2]"), end([1])])
