@@ -143,7 +143,9 @@ class Message:
         pieces: Sequence[Any] = (content,) if isinstance(content, str | Tagged) else content
         if role not in ROLES:
             raise ConfigError("INVALID_OPTIONS", f"The role of a message must be one of {', '.join(ROLES)}.")
-        if not isinstance(cast(Any, pieces), Sequence) or not all(isinstance(piece, str) or hasattr(piece, "type") for piece in pieces):
+        if not isinstance(cast(Any, pieces), Sequence) or not all(
+            isinstance(piece, str) or hasattr(piece, "type") for piece in pieces
+        ):
             raise ConfigError(
                 "INVALID_OPTIONS", "The content of a message must be text, a part, or a sequence of these."
             )

@@ -281,6 +281,14 @@ def test_tool_calls_instead_of_an_answer() -> None:
     assert "asked for tools (search)" in last.error.message
 
 
+def test_names_of_tools_do_not_flood_the_message() -> None:
+    target = machine()
+    target.feed([BlockStart(0, "tool_call", "c1", "x" * 100_000), BlockEnd(0)])
+    [last] = target.feed([Finish("tool_calls")])
+    assert isinstance(last, ParsingFailed)
+    assert len(last.error.message) < 500
+
+
 @pytest.mark.parametrize(
     ("error", "kind"),
     [(ProviderError("OVERLOADED", "busy"), GenerationFailed), (CallCancelledError(), Cancelled)],

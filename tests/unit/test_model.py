@@ -796,7 +796,9 @@ async def test_wrong_arguments_are_refused_at_once() -> None:
     "reply",
     [
         HttpResponse(401, {"x-request-id": KEY}, b"{}"),
-        HttpResponse(401, {"content-type": "application/json"}, b'{"error":{"message":"%s %s"}}' % (b"x" * 480, KEY.encode())),
+        HttpResponse(
+            401, {"content-type": "application/json"}, b'{"error":{"message":"%s %s"}}' % (b"x" * 480, KEY.encode())
+        ),
         HttpResponse(401, {}, b'{"error":{"message":"bad key ' + KEY.encode()[:-3]),
         HttpResponse(200, {"content-type": KEY}, b"hello\n" * 1000),
     ],

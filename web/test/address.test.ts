@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { absolute } from "../src/address.js";
-import { prepareQuery } from "../src/request.js";
+import { absolute } from "../lib/address.js";
+import { prepareQuery } from "../lib/request.js";
 
 test("addresses of a model are taken from the page", async () => {
   (globalThis as { document?: unknown }).document = { baseURI: "http://site.test/app/index.html" };

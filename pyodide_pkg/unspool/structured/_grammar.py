@@ -58,7 +58,11 @@ PatchOp = Literal["set", "append", "complete"]
 Path = tuple[str | int, ...]
 type Slot = str | int | None
 type Run = tuple[Run | None, str, int]
-"""Text of an open key or number as a chain (earlier pieces, piece, length of all): none is copied before the end."""
+"""Text of an open key or number as a chain: earlier pieces, this piece, length of all.
+
+Each piece is longer than the one after it, so the chain is short: a long one would be taken down by recursion, which in
+Pyodide is fatal.
+"""
 
 
 class Frame:
@@ -391,7 +395,11 @@ class _Walk:
 
     def _extend(self, piece: str) -> None:
         run = self.key_or_number
-        self.key_or_number = (run, piece, len(piece) if run is None else run[2] + len(piece))
+        size = len(piece) if run is None else run[2] + len(piece)
+        while run is not None and len(run[1]) <= len(piece):
+            piece = run[1] + piece
+            run = run[0]
+        self.key_or_number = (run, piece, size)
 
     def _joined(self) -> str:
         """Take the text of the open key, number or literal."""

@@ -175,5 +175,7 @@ def test_a_name_said_with_each_piece_costs_no_more_than_the_pieces() -> None:
     """Each piece ends in what could be the end of the arguments; read anew each time they would take minutes."""
     pieces = ['{"a":"', *["x" * 200 + "}"] * 20_000, '"}']
     calls = Calls()
-    [(_, name, text)] = outcome(calls.feed(*[delta(name="f", args=piece, id=f"i{i}", index=0) for i, piece in enumerate(pieces)]))
+    [(_, name, text)] = outcome(
+        calls.feed(*[delta(name="f", args=piece, id=f"i{i}", index=0) for i, piece in enumerate(pieces)])
+    )
     assert (name, text) == ("f", "".join(pieces))

@@ -71,7 +71,22 @@ def test_what_needs_backtracking_is_given_no_long_text() -> None:
 def test_both_engines_agree(pattern: str) -> None:
     compiled = compile_pattern(pattern)
     linear, backtracking = compiled._linear, compiled._backtracking
-    for text in ("", "1-2", "a b", "\u00a0", "\u0085", "foo", "a&", "\u00e9", "\n", "\u2028", "abcc", "\0", "\ufeff", "a{"):
+    for text in (
+        "",
+        "1-2",
+        "a b",
+        "\u00a0",
+        "\u0085",
+        "foo",
+        "a&",
+        "\u00e9",
+        "\n",
+        "\u2028",
+        "abcc",
+        "\0",
+        "\ufeff",
+        "a{",
+    ):
         expected = backtracking.search(text) is not None
         assert compiled.search(text) is expected, text
         assert linear is None or linear.isinstance_python(text) is expected, text

@@ -10,7 +10,7 @@ import re
 import subprocess
 import sys
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Generator, Iterable
 from decimal import Decimal
 from typing import Annotated, Any, Literal, NamedTuple, TypedDict
 
@@ -18,7 +18,7 @@ import pytest
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from unspool.errors import ConfigError, OutputValidationError
-from unspool.schema import Schema
+from unspool.schema import Schema, json_prompt, openai_strict
 from unspool.schema.types import path_text
 
 
@@ -359,6 +359,59 @@ def test_what_cannot_be_asked_for_is_refused_at_once(wanted: Any) -> None:
         Schema.of(wanted)
     assert caught.value.code == "INVALID_OPTIONS"
     assert "\n" not in caught.value.message
+
+
+class Hooked:
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
+        raise ValueError("a hook's own\nfault")
+
+
+class Streamed(BaseModel):
+    items: Iterable[int]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "words"),
+    [
+        (Hooked, "a hook's own fault"),
+        ("list[", "list"),
+        (Annotated[str, Field(pattern="(")], "regex"),
+        (Annotated[str, Field(pattern="(?=a)b")], "look-around"),
+        (Iterable[int], "ask for a list"),  # pydantic gives an iterator, which validates when somebody reads it
+        (Generator[int, None, None], "ask for a list"),
+        (list[Streamed] | None, "ask for a list"),
+    ],
+    ids=str,
+)
+def test_whatever_a_type_lacks_is_told_in_our_words(wanted: Any, words: str) -> None:
+    with pytest.raises(ConfigError, match=words) as caught:
+        Schema.of(wanted)
+    assert caught.value.code == "INVALID_OPTIONS"
+    assert "\n" not in caught.value.message
+
+
+@pytest.mark.parametrize("depth", [130, 1_000, 100_000])
+def test_json_schema_that_nests_too_deep(depth: int) -> None:
+    """Pyodide: fatal, if it were written as JSON."""
+    schema: dict[str, Any] = {}
+    for _ in range(depth):
+        schema = {"items": schema}
+    with pytest.raises(ConfigError, match="nests deeper"):
+        Schema.of(schema)
+
+
+@pytest.mark.parametrize("length", [100, 2_000])
+def test_long_chain_of_references(length: int) -> None:
+    """However long: it can be asked for, in one form or the other."""
+    chain = {f"d{i}": {"$ref": f"#/$defs/d{i + 1}"} for i in range(length)}
+    schema = Schema.of({"$ref": "#/$defs/d0", "$defs": {**chain, f"d{length}": {"type": "integer"}}})
+    assert "integer" in json_prompt(schema)
+    assert openai_strict(schema).schema
+    boxes = {f"d{i}": {"properties": {"x": {"$ref": f"#/$defs/d{i + 1}"}}, "type": "object"} for i in range(length)}
+    schema = Schema.of({"$ref": "#/$defs/d0", "$defs": {**boxes, f"d{length}": {"type": "integer"}}})
+    assert "integer" in json_prompt(schema)
+    assert openai_strict(schema).schema
 
 
 def test_json_schema_gives_plain_data() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import gzip
 import logging
 import sys
 from collections.abc import AsyncIterator
@@ -188,6 +189,36 @@ def test_a_stream_that_outlives_its_loop(reads: int) -> None:
             await response.close()
 
     asyncio.run(nothing())
+    assert not module._open_responses
+
+
+async def test_what_is_compressed_twice_is_not_unpacked() -> None:
+    """A layer makes a thousand bytes of one: 500 bytes of two layers become 200 MB."""
+    bomb = gzip.compress(gzip.compress(b"a" * 10_000_000))
+    coded = {"content-encoding": "gzip, gzip"}
+    handler = httpx2.MockTransport(lambda request: httpx2.Response(200, headers=coded, stream=httpx2.ByteStream(bomb)))
+    async with httpx2.AsyncClient(transport=handler) as client:
+        with pytest.raises(NetworkError, match="compressed more than once") as caught:
+            await HttpxTransport(client).open(HttpRequest("GET", "http://h", {}, b""))
+    assert not caught.value.retryable
+    assert not module._open_responses
+
+
+@pytest.mark.parametrize("leave", ["aclose", "read"])
+def test_a_stream_that_is_left_in_another_loop(leave: str) -> None:
+    """Notebooks do it: each cell its own `asyncio.run`."""
+
+    async def begin() -> Any:
+        async with FaultServer() as server:
+            stream = OpenAIChat("m", api_key=KEY, base_url=f"{server.url}/stall/{server.new_run()}").stream("Hi")
+            await stream.read()
+            return stream
+
+    stream = asyncio.run(begin())
+    asyncio.run(getattr(stream, leave)())
+    asyncio.run(stream.aclose())
+    assert asyncio.run(stream.read()) is None
+    gc.collect()
     assert not module._open_responses
 
 
