@@ -12,8 +12,8 @@ from typing import Any
 from unspool.errors import CallCancelledError, OutputValidationError, ProviderError, StreamError
 from unspool.messages import Usage
 from unspool.schema import NativeOutput, Schema
-from unspool.schema.checker import is_object
 from unspool.schema.json_schema import WRAPPER
+from unspool.schema.parts import is_object
 from unspool.stream.chunks import BlockStart, Chunk, Finish, UsageReport
 from unspool.stream.chunks import TextDelta as TextChunk
 from unspool.stream.excerpt import excerpt

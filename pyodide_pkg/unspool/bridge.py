@@ -37,16 +37,9 @@ from unspool.model import LanguageModel
 from unspool.options import CallOptions
 from unspool.page_streams import PageStreams
 from unspool.schema import Schema
-from unspool.schema.checker import is_array, is_object
+from unspool.schema.parts import is_array, is_object
 from unspool.structured import strict_json
-from unspool.structured.events import (
-    Cancelled,
-    GenerationComplete,
-    GenerationFailed,
-    ParsingFailed,
-    Path,
-    StructuredEvent,
-)
+from unspool.structured.events import Cancelled, GenerationComplete, GenerationFailed, ParsingFailed, StructuredEvent
 from unspool.tagged import camel_case, snake_case
 from unspool.wire import chunk_of, error_wire, event_json, is_chunk, message_of, plain
 
@@ -77,7 +70,7 @@ class _Call:
         self.pulling = False
         self.rest: deque[StructuredEvent[Any]] = deque()
         """Events that were read and are more than a batch may hold."""
-        self.path: Path = ()
+        self.path: tuple[str | int, ...] = ()
         """That of the last event which has one."""
 
 
@@ -171,7 +164,8 @@ class Bridge:
         """Whether Python could import it: to stand in its place would break whoever does so later."""
         if package in self._modules:
             return False
-        return package in sys.stdlib_module_names or importlib.util.find_spec(package) is not None
+        known = package in sys.modules or package in sys.stdlib_module_names
+        return known or importlib.util.find_spec(package) is not None
 
     def _call(self, message: Mapping[str, Any]) -> tuple[str, _Call | None]:
         id_ = message.get("id")
@@ -397,10 +391,12 @@ async def _open_on_page(page: Any, request: str) -> str:
             page.abort(done.result())
 
     try:
-        return await asyncio.shield(opening)
+        await asyncio.wait([opening])  # not `shield`, which logs the failure of what nobody waits for any more
     except asyncio.CancelledError:
         opening.add_done_callback(stop)
         raise
+    try:
+        return opening.result()
     except Exception as error:
         raise _page_failure(error) from error
 

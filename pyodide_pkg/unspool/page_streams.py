@@ -16,14 +16,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any, cast
+from typing import Any
 
 from unspool import integrations
 from unspool.errors import BridgeError, ConfigError, StreamError, UnspoolError
 from unspool.integrations.adapter import define_adapter
 from unspool.integrations.fields import record, type_of
 from unspool.integrations.session import Diagnostic
-from unspool.schema.checker import is_array, is_object
+from unspool.schema.parts import is_array, is_object
 from unspool.structured import strict_json
 from unspool.structured.json_stream import JsonStream
 from unspool.structured.pool import StreamPool, StreamUpdate
@@ -273,7 +273,7 @@ def _operations(event: Mapping[str, Any]) -> Any:
 
 def _id(id: Any) -> Any:
     """Make an id of the page's hashable: a list stands for what only the page can tell."""
-    return tuple(cast("list[Any]", id)) if isinstance(id, list) else id
+    return tuple(id) if is_array(id) else id
 
 
 def _unknown_step() -> BridgeError:

@@ -76,7 +76,8 @@ class Source:
         """
         self.abandon()
         if self._closing is not None:
-            await asyncio.shield(self._closing)
+            await asyncio.wait([self._closing])  # not `shield`, which logs a failure that a cancelled caller misses
+            self._closing.result()
 
 
 def is_javascript(value: object) -> bool:

@@ -16,7 +16,7 @@ from typing import Any, cast, get_args
 from unspool.errors import BridgeError, ConfigError, OutputValidationError, ProviderError, UnspoolError
 from unspool.messages import Message, Part, ReasoningPart, RefusalPart, TextPart, ToolCall, ToolResult, Usage
 from unspool.schema import Schema
-from unspool.schema.checker import is_array, is_object
+from unspool.schema.parts import is_array, is_object
 from unspool.schema.types import path_text
 from unspool.stream import chunks
 from unspool.stream.nesting import is_deeper

@@ -13,9 +13,11 @@ import inspect
 import json
 import sys
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable
 from pathlib import Path
 from typing import Any
+
+from tests.bench.scanner import CALL_BYTES, cut, tool_call
 
 from unspool import integrations
 from unspool.integrations.adapter import Operation, define_adapter
@@ -26,31 +28,10 @@ from unspool.structured.pool import StreamPool
 
 PEERS = Path(__file__).resolve().parents[2] / "build" / "peers"
 CALLS = 8
-ITEMS = 37
 PIECE_CHARS = 16
-ROUNDS = 7
+ROUNDS = 15
 SAMPLES = 24
 """How many pieces are measured of a reader that reads everything again at each."""
-
-
-def call(number: int) -> str:
-    """The arguments of one call, about 6.7 KB: nested objects, arrays, escapes and numbers."""
-    items = [
-        {
-            "id": number * 1000 + index,
-            "title": f"Entry {index}: “quoted”, tab\tand line\n",
-            "price": index * 1.25,
-            "tags": ["first", "second", f"t{index}"],
-            "at": {"x": -index / 8, "y": index * 1e-3, "ok": index % 2 == 0, "note": None},
-            "path": f"C:\\data\\{index}",
-        }
-        for index in range(ITEMS)
-    ]
-    return json.dumps({"call": f"call {number}", "items": items}, separators=(",", ":"), ensure_ascii=False)
-
-
-def pieces_of(text: str) -> list[str]:
-    return [text[at : at + PIECE_CHARS] for at in range(0, len(text), PIECE_CHARS)]
 
 
 def raw(pieces: list[str]) -> Any:
@@ -90,7 +71,7 @@ def interleaved(pieces: list[tuple[str, str]], ids: list[str]) -> list[Any]:
 
 def in_turn(texts: list[str]) -> list[tuple[str, str]]:
     """Give the pieces of several calls in turn, each with the id of its call."""
-    queues = [(f"call_{number}", pieces_of(text)) for number, text in enumerate(texts)]
+    queues = [(f"call_{number}", cut(text, PIECE_CHARS)) for number, text in enumerate(texts)]
     longest = max(len(pieces) for _, pieces in queues)
     return [(id, pieces[turn]) for turn in range(longest) for id, pieces in queues if turn < len(pieces)]
 
@@ -107,12 +88,18 @@ def pushed(session: Session, events: list[Any]) -> Any:
     return value
 
 
-async def managed(events: list[Any]) -> Any:
+async def managed(events: Iterable[Any] | AsyncIterable[Any]) -> Any:
     """The events of one call, read by `read_structured`."""
     value: Any = None
     async for update in read_structured(events, integration=integrations.openai):
         value = update.partial_value
     return value
+
+
+async def streamed(events: list[Any]) -> AsyncIterator[Any]:
+    """The events as an SDK gives them."""
+    for event in events:
+        yield event
 
 
 def responses_events(pieces: list[str]) -> list[dict[str, Any]]:
@@ -174,9 +161,9 @@ async def seconds(works: dict[str, Callable[[], Any]]) -> dict[str, float]:
 
 async def measure(realm: str) -> list[dict[str, Any]]:
     """Give this module's figures."""
-    texts = [call(number) for number in range(CALLS)]
+    texts = [tool_call(CALL_BYTES // CALLS)] * CALLS
     whole = f'{{"calls":[{",".join(texts)}]}}'
-    pieces, turns = pieces_of(whole), in_turn(texts)
+    pieces, turns = cut(whole, PIECE_CHARS), in_turn(texts)
     ids = [f"call_{number}" for number in range(CALLS)]
     responses, chat, own = responses_events(pieces), chat_events(pieces), own_events(pieces)
     adapter = define_adapter(map_event)
@@ -187,7 +174,8 @@ async def measure(realm: str) -> list[dict[str, Any]]:
         "responses": lambda: pushed(integrations.openai(), responses),
         "chat": lambda: pushed(integrations.openai_chat(), chat),
         "own": lambda: pushed(adapter(), own),
-        "managed": lambda: managed(responses),
+        "managed": lambda: managed(streamed(responses)),
+        "managed list": lambda: managed(responses),
     }
     expected = json.loads(whole)
     for name, work in works.items():
@@ -214,10 +202,11 @@ async def measure(realm: str) -> list[dict[str, Any]]:
     return [
         figure("one call in a pool", "pooled", pushes, "raw"),
         figure("eight interleaved calls in a pool", "interleaved", "one call of the same total", "pooled", 1.2),
-        figure("OpenAI Responses events through a session", "responses", pushes, "raw", 1.5),
-        figure("OpenAI chat events through a session", "chat", pushes, "raw", 1.5),
         figure("events through an adapter of one's own", "own", pushes, "raw"),
-        figure("OpenAI Responses events through read_structured", "managed", pushes, "raw"),
+        figure("OpenAI chat events through a session", "chat", pushes, "raw", 1.5),
+        figure("OpenAI Responses events through a session", "responses", pushes, "raw", 1.5),
+        figure("an asynchronous iterable of them through read_structured", "managed", pushes, "raw"),
+        figure("a list of them through read_structured, which lets others run between", "managed list", pushes, "raw"),
         *[peer async for peer in peer_figures(realm, pieces)],
     ]
 

@@ -441,7 +441,11 @@ async def test_a_real_model_answers(page: Page, dist: Path) -> None:
               try {
                 const lm = { provider: "wllama", modelURL: "/models/smollm2.gguf" };
                 const options = { temperature: 0, maxOutputTokens: 60 };
-                const prompt = "Which city is the capital of France?";
+                const prompt = [
+                  { role: "user", content: "Which city is the capital of Italy?" },
+                  { role: "assistant", content: '{"city": "Rome", "country": "Italy"}' },
+                  { role: "user", content: "Which city is the capital of France?" },
+                ];
                 return await us.query({ prompt, schema, protocol: "native", lm, options });
               } finally {
                 us.dispose();

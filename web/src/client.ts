@@ -5,7 +5,7 @@ import type { StructuredEvent } from "./events.js";
 import { PageModels } from "./page-models.js";
 import { Call, streamOf, type CallHome, type QueryStream } from "./query-stream.js";
 import { PythonStreams } from "./python-streams.js";
-import { prepareQuery, type QueryOptions } from "./request.js";
+import { prepareQuery, refuseUnknown, type QueryOptions } from "./request.js";
 import type { ResultOf, StandardInput, UntypedInput } from "./schema.js";
 import { Structured } from "./structured.js";
 import type { BootOptions, BootProgress, FromHost, Host, HostEvents, ToHost, Versions } from "./wire.js";
@@ -33,12 +33,23 @@ export interface ConnectOptions {
   readonly signal?: AbortSignal;
 }
 
+const CONNECT_OPTIONS = [
+  "worker",
+  "indexURL",
+  "lockFileURL",
+  "packages",
+  "modules",
+  "onProgress",
+  "signal",
+] as const satisfies readonly (keyof ConnectOptions)[];
+
 /**
  * Start Python and connect to it.
  *
  * Rejects with UnspoolError: BOOT_FAILED, MODULE_ERROR, INVALID_OPTIONS, ABORTED, WORKER_DIED, BRIDGE_PROTOCOL.
  */
 export async function connect(options: ConnectOptions): Promise<Unspool> {
+  refuseUnknown(options, CONNECT_OPTIONS);
   const boot = bootOptions(options);
   if (options.signal?.aborted === true) throw aborted();
   const connection = new Connection(options.onProgress);
@@ -221,6 +232,12 @@ function workerOf(where: true | string | URL | WorkerLike): WorkerLike {
 function bootOptions({ indexURL, lockFileURL, packages = [], modules = {} }: ConnectOptions): BootOptions {
   if (typeof indexURL !== "string" && !(indexURL instanceof URL)) {
     throw new UnspoolError("INVALID_OPTIONS", "indexURL must be the URL of the folder that holds Pyodide.");
+  }
+  if (typeof modules !== "object" || modules === null) {
+    throw new UnspoolError("INVALID_OPTIONS", "modules must be an object: names to source texts.");
+  }
+  if (!Array.isArray(packages) || packages.some((name) => typeof name !== "string")) {
+    throw new UnspoolError("INVALID_OPTIONS", "packages must be a list of names and URLs.");
   }
   const folder = absolute(indexURL).href;
   const given = packages.map((name) => (/\.whl$|:\/\//.test(name) ? absolute(name).href : name));

@@ -64,7 +64,8 @@ export class LiveValue {
     let value = this.#value;
     for (const [depth, step] of path.entries()) {
       const open = depth < this.#openDepth ? this.#openPath[depth]! : undefined;
-      if (open === undefined || String(step) !== String(open)) return holds(value, String(step)) ? "complete" : "partial";
+      if (open === undefined || String(step) !== String(open))
+        return holds(value, String(step)) ? "complete" : "partial";
       value = at(value as Container, open);
     }
     return "partial";

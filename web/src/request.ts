@@ -61,8 +61,29 @@ export interface PreparedQuery {
   text(pageModel: string | undefined): Promise<string>;
 }
 
+const QUERY_OPTIONS = [
+  "prompt",
+  "schema",
+  "lm",
+  "system",
+  "protocol",
+  "options",
+  "signal",
+  "maxChars",
+  "maxDepth",
+] as const satisfies readonly (keyof QueryOptions)[];
+
+/** Refuse what is no object, and members that a misspelling would leave without effect. Throws UnspoolError INVALID_OPTIONS. */
+export function refuseUnknown(options: unknown, names: readonly string[]): void {
+  if (typeof options !== "object" || options === null) throw invalid("the options must be an object");
+  for (const name of Object.keys(options)) {
+    if (!names.includes(name)) throw invalid(`there is no option ${name}; there are ${names.join(", ")}`);
+  }
+}
+
 /** Check a query. Throws UnspoolError INVALID_OPTIONS. */
 export function prepareQuery(options: QueryOptions): PreparedQuery {
+  refuseUnknown(options, QUERY_OPTIONS);
   const { prompt, lm, signal, system, protocol, maxChars, maxDepth } = options;
   if (typeof prompt !== "string" && !Array.isArray(prompt)) throw invalid("prompt must be text or a list of messages");
   if ((typeof lm !== "object" && typeof lm !== "function") || lm === null)

@@ -68,8 +68,7 @@ export class StructuredStream {
    * `byteOffset` for a fault of the text; the stream is dead then, and nothing of the piece is in the value.
    */
   async push(chunk: string): Promise<StreamState> {
-    if (this.#finished === undefined || this.#failure !== undefined)
-      return await this.#step(["push", textOf(chunk)]);
+    if (this.#finished === undefined || this.#failure !== undefined) return await this.#step(["push", textOf(chunk)]);
     await this.#finished;
     return this.#pushAfterEnd(chunk);
   }

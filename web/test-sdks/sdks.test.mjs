@@ -36,7 +36,10 @@ const READ = {
 function withCalls(dialect) {
   return recordings.filter(
     ({ dialect: of, file, expect }) =>
-      of === dialect && /\.(sse|eventstream)$/.test(file) && !file.includes("/invoke-") && expect.tool_calls?.length > 0,
+      of === dialect &&
+      /\.(sse|eventstream)$/.test(file) &&
+      !file.includes("/invoke-") &&
+      expect.tool_calls?.length > 0,
   );
 }
 

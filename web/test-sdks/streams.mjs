@@ -1,4 +1,5 @@
 /** The streams of the SDKs as their users get them, each out of a recorded response at `url`. */
+import { HttpHandler } from "#http-handler";
 import { HttpAgent } from "@ag-ui/client";
 import Anthropic from "@anthropic-ai/sdk";
 import { BedrockRuntimeClient, ConverseStreamCommand } from "@aws-sdk/client-bedrock-runtime";
@@ -7,7 +8,6 @@ import { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import { AIMessageChunk } from "@langchain/core/messages";
 import { ChatGenerationChunk } from "@langchain/core/outputs";
 import { Mistral } from "@mistralai/mistralai";
-import { NodeHttpHandler } from "@smithy/node-http-handler";
 import { DefaultChatTransport, jsonSchema, simulateReadableStream, streamText, tool } from "ai";
 import { MockLanguageModelV3 } from "ai/test";
 import { AssistantStream, UIMessageStreamDecoder, createAssistantStream } from "assistant-stream";
@@ -15,16 +15,16 @@ import { CohereClientV2 } from "cohere-ai";
 import OpenAI from "openai";
 
 const messages = [{ role: "user", content: "x" }];
-const openAI = (baseURL) => new OpenAI({ apiKey: "k", baseURL, maxRetries: 0 });
-const anthropic = (baseURL) => new Anthropic({ apiKey: "k", baseURL, maxRetries: 0 });
+const browser = { dangerouslyAllowBrowser: true }; // the key is none
+const openAI = (baseURL) => new OpenAI({ apiKey: "k", baseURL, maxRetries: 0, ...browser });
+const anthropic = (baseURL) => new Anthropic({ apiKey: "k", baseURL, maxRetries: 0, ...browser });
 const google = (baseUrl) => new GoogleGenAI({ apiKey: "k", httpOptions: { baseUrl } });
 
 /** SDKs that read the recording itself. */
 export const streams = {
   openai: async (url) => await openAI(url).responses.create({ model: "m", input: "x", stream: true }),
   "openai-chat": async (url) => await openAI(url).chat.completions.create({ model: "m", messages, stream: true }),
-  anthropic: async (url) =>
-    await anthropic(url).messages.create({ model: "m", max_tokens: 9, messages, stream: true }),
+  anthropic: async (url) => await anthropic(url).messages.create({ model: "m", max_tokens: 9, messages, stream: true }),
   "anthropic beta": async (url) =>
     await anthropic(url).beta.messages.create({ model: "m", max_tokens: 9, messages, stream: true }),
   gemini: async (url) => await google(url).models.generateContentStream({ model: "m", contents: "x" }),
@@ -37,11 +37,12 @@ export const streams = {
       endpoint: url,
       region: "us-east-1",
       credentials: { accessKeyId: "k", secretAccessKey: "k" },
-      requestHandler: new NodeHttpHandler(),
+      requestHandler: new HttpHandler(),
       maxAttempts: 1,
     });
     const content = [{ text: "x" }];
-    return (await client.send(new ConverseStreamCommand({ modelId: "m", messages: [{ role: "user", content }] }))).stream;
+    return (await client.send(new ConverseStreamCommand({ modelId: "m", messages: [{ role: "user", content }] })))
+      .stream;
   },
   "ag-ui": async (url) => {
     const input = { threadId: "t", runId: "r", messages: [], tools: [], context: [], state: {}, forwardedProps: {} };

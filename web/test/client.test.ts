@@ -610,6 +610,8 @@ test("a query that cannot be made is refused at once", async () => {
     { schema: "Answer" },
     { schema: [] },
     { signal: {} },
+    { systen: "misspelled" },
+    { maxchars: 1 },
   ]) {
     assert.throws(() => us.queryStream({ ...QUERY, ...wrong } as never), { code: "INVALID_OPTIONS" });
   }
@@ -618,6 +620,9 @@ test("a query that cannot be made is refused at once", async () => {
     (await failing(us.query({ ...QUERY, lm: { provider: "x", apiKey: 3 as never } }))).code,
     "INVALID_OPTIONS",
   );
+  for (const nothing of [undefined, null, 5]) {
+    assert.throws(() => us.queryStream(nothing as never), { code: "INVALID_OPTIONS" });
+  }
   assert.deepEqual(python.log, []);
   us.dispose();
 });
@@ -645,6 +650,12 @@ test("connect refuses what cannot be", async () => {
     { indexURL: "relative" },
     { indexURL: INDEX, worker: 5 },
     { indexURL: INDEX, worker: {} },
+    { indexURL: INDEX, packages: "numpy" },
+    { indexURL: INDEX, packages: [5] },
+    { indexURL: INDEX, modules: 5 },
+    { indexUrl: INDEX, indexURL: INDEX },
+    undefined,
+    5,
   ]) {
     assert.equal((await failing(connect(wrong as never))).code, "INVALID_OPTIONS");
   }

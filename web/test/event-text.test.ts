@@ -12,7 +12,10 @@ test("plain events cross as they are", () => {
 
 test("errors keep name and message, and their own fields", () => {
   const error = Object.assign(new TypeError("no"), { status: 429 });
-  assert.deepEqual(written({ type: "error", error }), { type: "error", error: { status: 429, name: "TypeError", message: "no" } });
+  assert.deepEqual(written({ type: "error", error }), {
+    type: "error",
+    error: { status: 429, name: "TypeError", message: "no" },
+  });
 });
 
 test("what JSON cannot hold does not keep an event from crossing", () => {

@@ -88,7 +88,10 @@ test("field states (S27–S31)", () => {
     assert.equal(value.fieldState(path), state, JSON.stringify(path));
   }
   value.apply(STEPS[1]!);
-  assert.deepEqual([value.fieldState(["a", 1]), value.fieldState(["a", 9]), value.fieldState(["b"])], ["complete", "complete", "partial"]);
+  assert.deepEqual(
+    [value.fieldState(["a", 1]), value.fieldState(["a", 9]), value.fieldState(["b"])],
+    ["complete", "complete", "partial"],
+  );
   value.apply([set(["a"], "")]); // a repeated key opens the member again (S30)
   assert.deepEqual([value.fieldState(["a"]), value.fieldState(["a", 1])], ["partial", "partial"]);
   value.apply([complete("a"), ...STEPS[2]!]);

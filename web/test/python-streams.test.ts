@@ -69,7 +69,10 @@ test("two streams do not wait for each other", async () => {
   const [a, b] = [streams.open(TEXT), streams.open(TEXT)];
   const [ofA, ofB] = [a.step("[1]"), b.step("[2]")];
   await settle();
-  assert.deepEqual(sent.map(({ id }) => id), [1, 2]);
+  assert.deepEqual(
+    sent.map(({ id }) => id),
+    [1, 2],
+  );
   answer(2, { value: true });
   assert.deepEqual(await ofB, { value: true });
   answer(1, { value: false });

@@ -34,7 +34,7 @@ function unreached(): never {
 function cut(text: string, longest: number, seed: number): string[] {
   const pieces: string[] = [];
   let state = seed;
-  for (let at = 0; at < text.length; ) {
+  for (let at = 0; at < text.length;) {
     state = (state * 1103515245 + 12345) % 2147483648;
     const size = (state % (longest + 1)) | 0;
     pieces.push(text.slice(at, at + size));
@@ -58,7 +58,8 @@ function replay(value: unknown, changes: readonly Patch[]): unknown {
 
 type Ops = StructuredOperation<unknown>[];
 
-const TEXT = '{"city":"Par\\u00eds 👋 \\ud83d\\ude00","list":[1,-2.5e3,[],{}],"deep":{"a":{"b":[null,true,""]}},"n":12345678901}';
+const TEXT =
+  '{"city":"Par\\u00eds 👋 \\ud83d\\ude00","list":[1,-2.5e3,[],{}],"deep":{"a":{"b":[null,true,""]}},"n":12345678901}';
 
 function deepFrozen(value: unknown): boolean {
   if (typeof value !== "object" || value === null) return true;
@@ -103,9 +104,22 @@ describe("incremental streams", { skip }, () => {
 
   describe("createStructuredStream", () => {
     test("a text in any pieces: value, patches, states (S1–S5, S10, S24, S32)", async () => {
-      for (const pieces of [[TEXT], [...TEXT], [...TEXT].flatMap((c) => c.split("")), cut(TEXT, 3, 1), cut(TEXT, 9, 2)]) {
+      for (const pieces of [
+        [TEXT],
+        [...TEXT],
+        [...TEXT].flatMap((c) => c.split("")),
+        cut(TEXT, 3, 1),
+        cut(TEXT, 9, 2),
+      ]) {
         const stream = us.createStructuredStream();
-        assert.deepEqual(stream.state, { partialValue: undefined, changes: [], bytesSeen: 0, depth: 0, complete: false, inString: false });
+        assert.deepEqual(stream.state, {
+          partialValue: undefined,
+          changes: [],
+          bytesSeen: 0,
+          depth: 0,
+          complete: false,
+          inString: false,
+        });
         let built: unknown;
         for (const piece of pieces) {
           const state = await stream.push(piece);
@@ -124,7 +138,10 @@ describe("incremental streams", { skip }, () => {
     test("pushes that are not waited for are taken in order", async () => {
       const stream = us.createStructuredStream();
       const states = await Promise.all([..."[1,[2]]"].map((piece) => stream.push(piece)));
-      assert.deepEqual(states.map(({ depth }) => depth), [1, 1, 1, 2, 2, 1, 0]);
+      assert.deepEqual(
+        states.map(({ depth }) => depth),
+        [1, 1, 1, 2, 2, 1, 0],
+      );
       assert.deepEqual((await stream.finish()).partialValue, [1, [2]]);
     });
 
@@ -144,7 +161,10 @@ describe("incremental streams", { skip }, () => {
       const stream = us.createStructuredStream();
       await stream.push("12");
       const last = await stream.finish();
-      assert.deepEqual(last.changes, [{ op: "set", path: [], value: 12 }, { op: "complete", path: [] }]);
+      assert.deepEqual(last.changes, [
+        { op: "set", path: [], value: 12 },
+        { op: "complete", path: [] },
+      ]);
       assert.deepEqual(await stream.finish(), { ...last, changes: [] });
       assert.deepEqual(await stream.push(" \n"), { ...last, changes: [], bytesSeen: 4 });
       const error = await failing(stream.push(" 3"));
@@ -155,11 +175,14 @@ describe("incremental streams", { skip }, () => {
     test("a fault is terminal, with the same error, and what stood before it stays (S13, S14)", async () => {
       const stream = us.createStructuredStream();
       await stream.push('{"a":[1');
-      const error = await failing(stream.push(',2}'));
+      const error = await failing(stream.push(",2}"));
       assert.deepEqual([error.code, error.byteOffset, error.operation], ["MISMATCHED_CLOSING", 9, "push"]);
       assert.equal(await failing(stream.push("]")), error);
       assert.equal(await failing(stream.finish()), error);
-      assert.throws(() => stream.state, (thrown) => thrown === error);
+      assert.throws(
+        () => stream.state,
+        (thrown) => thrown === error,
+      );
       assert.deepEqual(stream.value, { a: [] });
       assert.equal(stream.fieldState(["a"]), "partial");
       stream.close();
@@ -200,10 +223,33 @@ describe("incremental streams", { skip }, () => {
       assert.equal((await failing(unique.push('{"a":1,"a":2}'))).code, "DUPLICATE_KEY");
       const eager = us.createStructuredStream({ scalars: "eager" });
       assert.equal((await eager.push("12")).partialValue, 12);
-      for (const wrong of [{ snapshots: null }, { snapshots: "frozen" }, { maxBytes: Infinity }, { maxDepth: true }, null, [], 3])
-        assert.throws(() => us.createStructuredStream(wrong as never), { code: "INVALID_OPTIONS" }, JSON.stringify(wrong));
-      for (const wrong of [{ maxBytes: 0 }, { maxDepth: 513 }, { maxDepth: 1.5 }, { scalars: "all" }, { maxByte: 1 }, { maxActiveStreams: 2 }])
-        assert.equal((await failing(us.createStructuredStream(wrong as never).push("1"))).code, "INVALID_OPTIONS", JSON.stringify(wrong));
+      for (const wrong of [
+        { snapshots: null },
+        { snapshots: "frozen" },
+        { maxBytes: Infinity },
+        { maxDepth: true },
+        null,
+        [],
+        3,
+      ])
+        assert.throws(
+          () => us.createStructuredStream(wrong as never),
+          { code: "INVALID_OPTIONS" },
+          JSON.stringify(wrong),
+        );
+      for (const wrong of [
+        { maxBytes: 0 },
+        { maxDepth: 513 },
+        { maxDepth: 1.5 },
+        { scalars: "all" },
+        { maxByte: 1 },
+        { maxActiveStreams: 2 },
+      ])
+        assert.equal(
+          (await failing(us.createStructuredStream(wrong as never).push("1"))).code,
+          "INVALID_OPTIONS",
+          JSON.stringify(wrong),
+        );
     });
 
     test("immutable snapshots are frozen and stay what they were (S48–S51)", async () => {
@@ -218,7 +264,10 @@ describe("incremental streams", { skip }, () => {
         texts.push(JSON.stringify(partialValue));
       }
       await stream.finish();
-      assert.deepEqual(seen.map((value) => JSON.stringify(value)), texts);
+      assert.deepEqual(
+        seen.map((value) => JSON.stringify(value)),
+        texts,
+      );
       const last = seen.at(-1) as { list: unknown };
       assert.ok(seen.some((value) => value !== last && (value as typeof last | undefined)?.list === last.list));
     });
@@ -244,7 +293,16 @@ describe("incremental streams", { skip }, () => {
   describe("createStructuredStreamPool", () => {
     test("interleaved texts by id (S55–S60)", async () => {
       const pool = us.createStructuredStreamPool();
-      assert.deepEqual(await pool.start("a"), { type: "start", id: "a", partialValue: undefined, changes: [], bytesSeen: 0, depth: 0, complete: false, inString: false });
+      assert.deepEqual(await pool.start("a"), {
+        type: "start",
+        id: "a",
+        partialValue: undefined,
+        changes: [],
+        bytesSeen: 0,
+        depth: 0,
+        complete: false,
+        inString: false,
+      });
       const b = await pool.start("b", "[1,");
       assert.deepEqual([b.type, b.partialValue, b.depth], ["start", [1], 1]);
       await pool.push("a", '{"x":"');
@@ -293,7 +351,10 @@ describe("incremental streams", { skip }, () => {
         assert.deepEqual([same.partialValue === partialValue, same.changes], [true, []]);
         await pool.start("other", '{"a":[tr');
         const other = await pool.finish("other", '{"b":2}');
-        assert.deepEqual([other.partialValue, other.value, other.text, other.bytesSeen], [{ b: 2 }, { b: 2 }, '{"b":2}', 7]);
+        assert.deepEqual(
+          [other.partialValue, other.value, other.text, other.bytesSeen],
+          [{ b: 2 }, { b: 2 }, '{"b":2}', 7],
+        );
         assert.deepEqual(other.changes[0], { op: "set", path: [], value: {} });
         assert.equal(other.value === other.partialValue, snapshots === "immutable");
         assert.equal(deepFrozen(other.value), snapshots === "immutable");
@@ -331,7 +392,13 @@ describe("incremental streams", { skip }, () => {
       ]);
       assert.deepEqual(
         updates.map(({ type, id }) => [type, id]),
-        [["start", "a"], ["update", "a"], ["start", 2], ["update", "a"], ["complete", "a"]],
+        [
+          ["start", "a"],
+          ["update", "a"],
+          ["start", 2],
+          ["update", "a"],
+          ["complete", "a"],
+        ],
       );
       assert.deepEqual(await session.pushAll([]), []);
       await session.pushAll([{ type: "delta", id: 2, text: "[" }]);
@@ -342,7 +409,10 @@ describe("incremental streams", { skip }, () => {
       assert.deepEqual(session.activeIds, [2]);
       await session.pushAll([{ type: "delta", id: 2, text: "]" }]);
       const finished = await session.finish();
-      assert.deepEqual(finished.map(({ type, id, value }) => [type, id, value]), [["complete", 2, []]]);
+      assert.deepEqual(
+        finished.map(({ type, id, value }) => [type, id, value]),
+        [["complete", 2, []]],
+      );
       assert.deepEqual(await session.finish(), []);
       const error = await failing(session.pushAll([]));
       assert.deepEqual([error.code, error.adapter], ["INTEGRATION_ERROR", "custom"]);
@@ -350,7 +420,8 @@ describe("incremental streams", { skip }, () => {
     });
 
     test("the seed's weather, and an authoritative final text", async () => {
-      type Event = { kind: "begin" | "done"; id: number } | { kind: "piece"; id: number; text: string } | { kind: "ping" };
+      type Event =
+        { kind: "begin" | "done"; id: number } | { kind: "piece"; id: number; text: string } | { kind: "ping" };
       const weather = us.defineAdapter((event: Event): StructuredOperation<number>[] => {
         if (event.kind === "begin") return [{ type: "start", id: event.id }];
         if (event.kind === "piece") return [{ type: "delta", id: event.id, text: event.text }];
@@ -373,12 +444,28 @@ describe("incremental streams", { skip }, () => {
       for (const [ops, code, operation, id] of [
         [[{ type: "delta", id: "x", text: "1" }], "UNKNOWN_STREAM", "push", "x"],
         [[{ type: "end", id: "x" }], "UNKNOWN_STREAM", "finish", "x"],
-        [[{ type: "start", id: "x" }, { type: "start", id: "x" }], "DUPLICATE_STREAM", "start", "x"],
+        [
+          [
+            { type: "start", id: "x" },
+            { type: "start", id: "x" },
+          ],
+          "DUPLICATE_STREAM",
+          "start",
+          "x",
+        ],
         [[{ type: "start" }], "INTEGRATION_ERROR", "start", undefined],
         [[{ type: "other", id: "x" }], "INTEGRATION_ERROR", "other", "x"],
         [[{ type: "delta", id: "x", text: 5 }], "INTEGRATION_ERROR", "delta", "x"],
         [[null], "INTEGRATION_ERROR", undefined, undefined],
-        [[{ type: "start", id: "x" }, { type: "delta", id: "x", text: "]" }], "UNEXPECTED_TOKEN", "push", "x"],
+        [
+          [
+            { type: "start", id: "x" },
+            { type: "delta", id: "x", text: "]" },
+          ],
+          "UNEXPECTED_TOKEN",
+          "push",
+          "x",
+        ],
       ] as const) {
         const told: StructuredDiagnostic[] = [];
         const session = operations()({ onDiagnostic: (one) => told.push(one) });
@@ -389,7 +476,10 @@ describe("incremental streams", { skip }, () => {
           [code, operation, id, "custom", "operations"],
           JSON.stringify(ops),
         );
-        assert.deepEqual(told.map((one) => [one.code, one.error === error]), [["STREAM_ERROR", true]]);
+        assert.deepEqual(
+          told.map((one) => [one.code, one.error === error]),
+          [["STREAM_ERROR", true]],
+        );
         assert.equal(await failing(session.pushAll([])), error);
         assert.equal(await failing(session.finish()), error);
         session.close();
@@ -433,23 +523,35 @@ describe("incremental streams", { skip }, () => {
       })();
       const steps = [{}, {}, { fail: true }, {}].map((event) => session.pushAll(event));
       const outcomes = await Promise.allSettled(steps);
-      assert.deepEqual(outcomes.map(({ status }) => status), ["fulfilled", "fulfilled", "rejected", "rejected"]);
+      assert.deepEqual(
+        outcomes.map(({ status }) => status),
+        ["fulfilled", "fulfilled", "rejected", "rejected"],
+      );
       assert.equal((outcomes[3] as PromiseRejectedResult).reason, (outcomes[2] as PromiseRejectedResult).reason);
     });
 
     test("integrations by name, and sessions apart from each other (K7)", async () => {
-      const [one, other] = [us.createStructuredStream("openai"), us.createStructuredStream("openai", { snapshots: "immutable" })];
+      const [one, other] = [
+        us.createStructuredStream("openai"),
+        us.createStructuredStream("openai", { snapshots: "immutable" }),
+      ];
       const events = responses({ id: "fc", pieces: ['{"a":', "1}"] });
       for (const session of [one, other]) {
         const updates = (await Promise.all(events.map((event) => session.pushAll(event)))).flat();
-        assert.deepEqual(updates.map(({ type }) => type), ["start", "update", "update", "complete"]);
+        assert.deepEqual(
+          updates.map(({ type }) => type),
+          ["start", "update", "update", "complete"],
+        );
         assert.deepEqual(await session.finish(), []);
       }
       const closed = us.createStructuredStream(operations());
       closed.close();
       closed.close();
       assert.equal((await failing(closed.finish())).code, "STREAM_DISPOSED");
-      assert.equal((await failing(us.createStructuredStream("nobody" as "openai").pushAll({}))).code, "INVALID_OPTIONS");
+      assert.equal(
+        (await failing(us.createStructuredStream("nobody" as "openai").pushAll({}))).code,
+        "INVALID_OPTIONS",
+      );
     });
 
     test("limits reach the calls (K8), and a tool without arguments is an empty object (S65)", async () => {
@@ -458,12 +560,25 @@ describe("incremental streams", { skip }, () => {
       assert.equal((await failing(crowded.pushAll([{ type: "start", id: 2 }]))).code, "MAX_ACTIVE_STREAMS_EXCEEDED");
       const small = operations()({ maxBytes: 2 });
       assert.equal(
-        (await failing(small.pushAll([{ type: "start", id: 1 }, { type: "delta", id: 1, text: '"ab"' }]))).code,
+        (
+          await failing(
+            small.pushAll([
+              { type: "start", id: 1 },
+              { type: "delta", id: 1, text: '"ab"' },
+            ]),
+          )
+        ).code,
         "MAX_BYTES_EXCEEDED",
       );
       const empty = operations()();
-      const updates = await empty.pushAll([{ type: "start", id: 1 }, { type: "end", id: 1 }]);
-      assert.deepEqual(updates.map((update) => update.type === "complete" && [update.text, update.value]).at(-1), ["{}", {}]);
+      const updates = await empty.pushAll([
+        { type: "start", id: 1 },
+        { type: "end", id: 1 },
+      ]);
+      assert.deepEqual(updates.map((update) => update.type === "complete" && [update.text, update.value]).at(-1), [
+        "{}",
+        {},
+      ]);
     });
 
     test("an unsafe integer ends the session and is reported once", async () => {
@@ -472,14 +587,31 @@ describe("incremental streams", { skip }, () => {
       await session.pushAll([{ type: "start", id: "x" }]);
       const error = await failing(session.pushAll([{ type: "delta", id: "x", text: "[90071992547409930," }]));
       assert.deepEqual([error.code, error.id, error.adapter], ["UNSAFE_INTEGER", "x", "custom"]);
-      assert.deepEqual(told.map(({ code, error: reported }) => [code, reported === error]), [["STREAM_ERROR", true]]);
+      assert.deepEqual(
+        told.map(({ code, error: reported }) => [code, reported === error]),
+        [["STREAM_ERROR", true]],
+      );
     });
   });
 
   describe("readStructured", () => {
-    const events = responses({ id: "a", pieces: ['{"city":"San', ' Francisco"}'] }, { id: "b", pieces: ["[", "1", "]"] });
-    const typed = (updates: StructuredUpdate<unknown>[]): unknown[] => updates.map(({ type, id }) => `${type} ${String(id)}`);
-    const EXPECTED = ["start a", "update a", "update a", "complete a", "start b", "update b", "update b", "update b", "complete b"];
+    const events = responses(
+      { id: "a", pieces: ['{"city":"San', ' Francisco"}'] },
+      { id: "b", pieces: ["[", "1", "]"] },
+    );
+    const typed = (updates: StructuredUpdate<unknown>[]): unknown[] =>
+      updates.map(({ type, id }) => `${type} ${String(id)}`);
+    const EXPECTED = [
+      "start a",
+      "update a",
+      "update a",
+      "complete a",
+      "start b",
+      "update b",
+      "update b",
+      "update b",
+      "complete b",
+    ];
 
     test("every kind of source (S90)", async () => {
       const stream = (): ReadableStream<unknown> => {
@@ -537,7 +669,13 @@ describe("incremental streams", { skip }, () => {
       }
       assert.equal(pulled, events.length);
       assert.deepEqual(given.log.slice(-2), ["end", "closed"]);
-      const several = source([[{ type: "start", id: 1 }, { type: "start", id: 2 }], []]);
+      const several = source([
+        [
+          { type: "start", id: 1 },
+          { type: "start", id: 2 },
+        ],
+        [],
+      ]);
       const adapter = us.defineAdapter<unknown, number>((event) => event as StructuredOperation<number>[]);
       const two = us.readStructured(several, { adapter });
       await two.next();
@@ -578,9 +716,15 @@ describe("incremental streams", { skip }, () => {
         })(),
         /cannot close/,
       );
-      const fault = [...events.slice(0, 1), { type: "response.failed", response: { error: { code: "x", message: "over" } } }];
+      const fault = [
+        ...events.slice(0, 1),
+        { type: "response.failed", response: { error: { code: "x", message: "over" } } },
+      ];
       let at = 0;
-      const both = { ...bad, [Symbol.iterator]: () => ({ ...bad[Symbol.iterator](), next: () => ({ done: false, value: fault[at++] }) }) };
+      const both = {
+        ...bad,
+        [Symbol.iterator]: () => ({ ...bad[Symbol.iterator](), next: () => ({ done: false, value: fault[at++] }) }),
+      };
       const error = await failing(collect(us.readStructured(both as Iterable<unknown>, { integration: "openai" })));
       assert.match(error.message, /over/);
     });
@@ -603,13 +747,20 @@ describe("incremental streams", { skip }, () => {
     });
 
     test("a fault of a call closes the source, after the updates before it (S84, S94)", async () => {
-      const wrong = [...events.slice(0, 2), { type: "error", message: "the provider broke off", code: "server" }, ...events];
+      const wrong = [
+        ...events.slice(0, 2),
+        { type: "error", message: "the provider broke off", code: "server" },
+        ...events,
+      ];
       for (const given of [wrong, source(wrong)]) {
         const told: StructuredDiagnostic[] = [];
         const seen: unknown[] = [];
         const error = await failing(
           (async () => {
-            const options = { integration: "openai", onDiagnostic: (one: StructuredDiagnostic) => told.push(one) } as const;
+            const options = {
+              integration: "openai",
+              onDiagnostic: (one: StructuredDiagnostic) => told.push(one),
+            } as const;
             for await (const update of us.readStructured(given, options)) seen.push(update.type);
           })(),
         );
@@ -617,15 +768,24 @@ describe("incremental streams", { skip }, () => {
         assert.deepEqual([error.code, error.adapter, error.eventType], ["INTEGRATION_ERROR", "openai", "error"]);
         assert.match(error.message, /the provider broke off/);
         assert.equal((error.cause as UnspoolError).code, "PROVIDER");
-        assert.deepEqual(told.map(({ code, error: reported }) => [code, reported === error]), [["STREAM_ERROR", true]]);
+        assert.deepEqual(
+          told.map(({ code, error: reported }) => [code, reported === error]),
+          [["STREAM_ERROR", true]],
+        );
         if ("log" in given) assert.deepEqual(given.log, ["pull 0", "pull 1", "pull 2", "closed"]);
       }
     });
 
     test("an error object inside an event is what the reader throws", async () => {
       const original = new RangeError("quota");
-      const wrong = [{ type: "tool-input-start", id: "t", toolName: "f" }, { type: "error", error: original }];
-      await assert.rejects(collect(us.readStructured(wrong, { integration: "vercel-ai" })), (error) => error === original);
+      const wrong = [
+        { type: "tool-input-start", id: "t", toolName: "f" },
+        { type: "error", error: original },
+      ];
+      await assert.rejects(
+        collect(us.readStructured(wrong, { integration: "vercel-ai" })),
+        (error) => error === original,
+      );
       assert.deepEqual({ ...original }, { code: "INTEGRATION_ERROR", adapter: "vercel-ai", eventType: "error" });
     });
 
@@ -707,7 +867,13 @@ describe("incremental streams", { skip }, () => {
 
     test("aborting between two updates of an event: the rest is dropped, and nothing is finished (S100)", async () => {
       const stop = new AbortController();
-      const given = source([[{ type: "start", id: 1 }, { type: "start", id: 2 }, { type: "start", id: 3 }]]);
+      const given = source([
+        [
+          { type: "start", id: 1 },
+          { type: "start", id: 2 },
+          { type: "start", id: 3 },
+        ],
+      ]);
       const adapter = us.defineAdapter<unknown, number>((event) => event as StructuredOperation<number>[]);
       const reader = us.readStructured(given, { adapter, signal: stop.signal });
       assert.equal((await reader.next()).value?.id, 1);
@@ -739,7 +905,14 @@ describe("incremental streams", { skip }, () => {
 
     test("wrong calls (S89)", async () => {
       const adapter = us.defineAdapter<unknown, string>(() => []);
-      for (const wrong of [{}, undefined, { integration: "openai", adapter }, { adapter: adapter() }, { integration: 5 }, { integration: "openai", signal: 1 }])
+      for (const wrong of [
+        {},
+        undefined,
+        { integration: "openai", adapter },
+        { adapter: adapter() },
+        { integration: 5 },
+        { integration: "openai", signal: 1 },
+      ])
         assert.throws(() => us.readStructured([], wrong as never), { code: "INVALID_OPTIONS" });
       for (const [given, wrong] of [
         [[{}], { integration: "nobody" }],
@@ -749,13 +922,19 @@ describe("incremental streams", { skip }, () => {
         [{ type: "one event" }, { integration: "openai" }],
         [null, { integration: "openai" }],
       ] as const) {
-        assert.equal((await failing(collect(us.readStructured(given as never, wrong as never)))).code, "INVALID_OPTIONS");
+        assert.equal(
+          (await failing(collect(us.readStructured(given as never, wrong as never)))).code,
+          "INVALID_OPTIONS",
+        );
       }
     });
 
     test("an event that nests too deep, and one that cannot be read", async () => {
       const deep = JSON.parse("[".repeat(600) + "]".repeat(600)) as unknown;
-      assert.equal((await failing(collect(us.readStructured([{ deep }], { integration: "openai" })))).code, "MAX_DEPTH_EXCEEDED");
+      assert.equal(
+        (await failing(collect(us.readStructured([{ deep }], { integration: "openai" })))).code,
+        "MAX_DEPTH_EXCEEDED",
+      );
       const throwing = {
         get type(): string {
           throw new RangeError("no type");
@@ -784,8 +963,13 @@ describe("incremental streams behind a channel", { skip }, () => {
     const events = responses({ id: "a", pieces: ['{"x":', "1}"] });
     const updates = await collect(us.readStructured(events, { integration: "openai" }));
     assert.deepEqual(updates.at(-1)?.partialValue, { x: 1 });
-    const steps = worker.sent.filter(({ type }) => type === "step").map(({ text }) => JSON.parse(String(text)) as { steps?: unknown[] });
-    assert.deepEqual(steps.map(({ steps: taken }) => taken?.length), [4, 1, undefined]);
+    const steps = worker.sent
+      .filter(({ type }) => type === "step")
+      .map(({ text }) => JSON.parse(String(text)) as { steps?: unknown[] });
+    assert.deepEqual(
+      steps.map(({ steps: taken }) => taken?.length),
+      [4, 1, undefined],
+    );
 
     const open = gate<void>();
     let closed = false;

@@ -18,7 +18,7 @@ from unspool.options import CallOptions, check_count
 from unspool.providers.failure import stream_failure
 from unspool.providers.openai_chat import OpenAIChatAdapter, OpenAIChatDecoder
 from unspool.transport import DEFAULT_IDLE_TIMEOUT_S
-from unspool.transport.time_limit import time_limit
+from unspool.transport.time_limit import TimeLimit
 
 
 class Wllama(LanguageModel):
@@ -107,6 +107,7 @@ class WllamaResponse:
         self.headers = {}
         self._engine = engine
         self._generation: Generation | None = generation
+        self._limit = TimeLimit(DEFAULT_IDLE_TIMEOUT_S)
         self._aborted = False
 
     async def read(self) -> list[Any] | None:
@@ -126,20 +127,21 @@ class WllamaResponse:
         if self._generation is None:
             return None
         try:
-            async with time_limit(DEFAULT_IDLE_TIMEOUT_S):
+            async with self._limit:
                 chunk = await self._generation.next()
         except TimeoutError:
+            self._end()
             await self._engine.exit()
             raise RequestTimeoutError(f"The model generated nothing for {DEFAULT_IDLE_TIMEOUT_S:g} seconds.") from None
         except JsException as error:
             if self._aborted:
                 raise CallCancelledError("The response was aborted.") from None
-            self._generation = None
+            self._end()
             raise await self._failure(error) from error
         if self._aborted:
             raise CallCancelledError("The response was aborted.")
         if chunk is None:
-            self._generation = None
+            self._end()
             return None
         return [as_data(chunk)]
 
@@ -149,10 +151,15 @@ class WllamaResponse:
             return
         self._aborted = True
         self._generation.stop()
+        self._end()
 
     async def close(self) -> None:
         """Stop generating. Does not wait for it: until its next token the engine still computes. Idempotent."""
         self.abort()
+
+    def _end(self) -> None:
+        self._generation = None
+        self._limit.stop()
 
     async def _failure(self, error: Any) -> UnspoolError:
         """Name a fault of the engine. After a crash of WebAssembly it is given up; the next call loads a new one."""

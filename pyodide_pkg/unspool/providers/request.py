@@ -28,8 +28,8 @@ def endpoint(base_url: str, path: str) -> str:
     Raises:
         ConfigError: INVALID_OPTIONS for another scheme, a relative address, white space, a user name or a fragment.
     """
-    match = _URL.fullmatch(base_url)
-    if match is None or int(match[3] or 0) > 65_535:
+    match = _parts(base_url)
+    if match is None:
         raise ConfigError(
             "INVALID_OPTIONS",
             "base_url must be an http or https address without user name, fragment and white space, "
@@ -42,8 +42,13 @@ def endpoint(base_url: str, path: str) -> str:
 
 def host_of(base_url: str) -> str:
     """The host name in lower case, without port; empty when the URL is malformed."""
-    match = _URL.fullmatch(base_url)
+    match = _parts(base_url)
     return match[2].partition(":")[0].lower() if match else ""
+
+
+def _parts(base_url: str) -> re.Match[str] | None:
+    match = _URL.fullmatch(base_url)
+    return match if match and int(match[3] or 0) < 65_536 else None
 
 
 def check_credential(api_key: str) -> str:

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeGuard, cast
 
 from unspool.errors import ConfigError
+from unspool.schema.parts import LISTS, MAPS, is_array, is_object, resolve, subschemas
 from unspool.schema.pattern import Pattern, compile_pattern
 
 Path = tuple[str | int, ...]
@@ -23,13 +24,6 @@ Problem = tuple[Path, str, Any]
 """Where, what is wrong, and the value found there (`NOTHING` when there is none)."""
 
 NOTHING: Any = object()
-
-MAPS = ("$defs", "definitions", "properties", "patternProperties", "dependentSchemas")
-"""Keywords whose value maps names to schemas."""
-LISTS = ("allOf", "anyOf", "oneOf", "prefixItems")
-"""Keywords whose value lists schemas."""
-SINGLES = ("items", "additionalItems", "additionalProperties", "propertyNames", "contains", "not", "if", "then", "else")
-"""Keywords whose value is a schema."""
 
 _MAX_HOPS = 8
 _UNSUPPORTED = ("$dynamicRef", "$recursiveRef", "unevaluatedItems", "unevaluatedProperties")
@@ -55,63 +49,9 @@ _SIZES = (
 )
 
 
-def is_array(value: Any) -> TypeGuard[list[Any]]:
-    return isinstance(value, list)
-
-
-def is_object(value: Any) -> TypeGuard[Mapping[str, Any]]:
-    return isinstance(value, Mapping)
-
-
 def is_number(value: Any) -> TypeGuard[int | float]:
     """Tell whether a JSON value is a number; `True` and `False` are not."""
     return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def subschemas(schema: Mapping[str, Any]) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """Give the schemas directly inside a schema, each with the JSON Pointer steps that lead to it."""
-    for keyword in MAPS:
-        entries = schema.get(keyword)
-        if is_object(entries):
-            for name, entry in entries.items():
-                yield (keyword, name), entry
-    for keyword in LISTS:
-        entries = schema.get(keyword)
-        if is_array(entries):
-            for i, entry in enumerate(entries):
-                yield (keyword, str(i)), entry
-    for keyword in SINGLES:
-        entry = schema.get(keyword)
-        if is_array(entry):  # draft 7: a list of item schemas
-            for i, item in enumerate(entry):
-                yield (keyword, str(i)), item
-        elif entry is not None:
-            yield (keyword,), entry
-
-
-def resolve(root: Any, ref: str) -> Any:
-    """Follow a reference inside the schema: `#`, `#/$defs/Name` or `#anchor`.
-
-    Raises:
-        KeyError: nothing is there, or the reference leads out of the schema.
-    """
-    if not ref.startswith("#"):
-        raise KeyError(ref)
-    pointer = ref[1:]
-    if pointer and not pointer.startswith("/"):
-        return _anchors(root)[pointer]
-    node: Any = root
-    for step in pointer.split("/")[1:]:
-        step = _unquote(step).replace("~1", "/").replace("~0", "~")
-        if is_array(node):
-            if not step.isdecimal() or int(step) >= len(node):
-                raise KeyError(ref)
-            node = node[int(step)]
-        elif is_object(node):
-            node = node[step]
-        else:
-            raise KeyError(ref)
-    return node
 
 
 def same(left: Any, right: Any) -> bool:
@@ -409,24 +349,6 @@ def _is_multiple(value: float, step: float) -> bool:
 
 def _json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
-
-
-def _unquote(step: str) -> str:
-    from urllib.parse import unquote
-
-    return unquote(step)
-
-
-def _anchors(root: Any) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    todo: list[Any] = [root]
-    while todo:
-        node = todo.pop()
-        if is_object(node):
-            if isinstance(node.get("$anchor"), str):
-                found[node["$anchor"]] = node
-            todo.extend(entry for _, entry in subschemas(node))
-    return found
 
 
 def _inspect_keywords(schema: Mapping[str, Any], where: str) -> None:

@@ -10,7 +10,8 @@ import json
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
-from unspool.schema.checker import LISTS, MAPS, SINGLES, JsonChecker, is_array, is_object, resolve, subschemas
+from unspool.schema.checker import JsonChecker
+from unspool.schema.parts import LISTS, MAPS, SINGLES, is_array, is_object, resolve, subschemas
 
 if TYPE_CHECKING:
     from unspool.schema.types import Schema

@@ -13,7 +13,7 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from unspool.schema.checker import is_array, is_object, resolve
+from unspool.schema.parts import is_array, is_object, resolve
 
 if TYPE_CHECKING:
     from unspool.schema.types import Schema

@@ -13,8 +13,9 @@ from inspect import isroutine
 from typing import TYPE_CHECKING, Any, cast, overload
 
 from unspool.errors import ConfigError, OutputValidationError
-from unspool.schema.checker import NOTHING, JsonChecker, Path, Problem, is_array, is_object
+from unspool.schema.checker import NOTHING, JsonChecker, Path, Problem
 from unspool.schema.json_schema import lookalikes, without_titles
+from unspool.schema.parts import is_array, is_object
 from unspool.stream.nesting import is_deeper
 from unspool.structured.strict_json import MAX_DEPTH
 

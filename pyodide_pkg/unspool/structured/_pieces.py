@@ -16,6 +16,7 @@ from unspool.structured._grammar import (
     AT_ELEMENT,
     AT_KEY,
     COLON,
+    DONE,
     ELEMENT,
     MEMBER,
     MEMBER_VALUE,
@@ -25,6 +26,7 @@ from unspool.structured._grammar import (
     STRING,
     Frame,
     Position,
+    Slot,
 )
 from unspool.structured._read import (
     BLANK,
@@ -34,10 +36,11 @@ from unspool.structured._read import (
     LITERAL_STARTS,
     NUMBER_START,
     Unknown,
-    close,
 )
+from unspool.structured.frozen import settle
 from unspool.structured.strict_json import scan_flat
 
+_IN_ARRAY: Final = AT_ELEMENT | {AFTER_ELEMENT}
 _COMMA: Final = frozenset({",", ", "})
 _COLON: Final = frozenset({":", ": "})
 _RUNS: Final = {
@@ -74,15 +77,24 @@ _WHOLE: Final = frozenset({"true", "false", "null", "{", "}", "[", "]", ",", ":"
 """Tokens that end where they end."""
 
 
+_MAY_CLOSE: Final = {"}": frozenset({AFTER_MEMBER, MEMBER}), "]": frozenset({AFTER_ELEMENT, ELEMENT})}
+
+
 def read_pieces(
-    pieces: list[str], at: Position, root: list[Any], max_depth: int, unique_keys: bool, immutable: bool
+    pieces: list[str],
+    mode: int,
+    frame: Frame | None,
+    key: Slot,
+    root: list[Any],
+    max_depth: int,
+    unique_keys: bool,
+    immutable: bool,
 ) -> Position:
     """Read structure up to the end of the text, or up to an open string there; as `read`, of which it knows a part.
 
     Args:
         pieces: the text, split at its quotes: structure and inside of a string by turns.
     """
-    mode, frame, key, _, _, _ = at
     container: Any = root if frame is None else frame.container
     item: Any
     tail = ""
@@ -123,6 +135,8 @@ def read_pieces(
                         mode = AFTER_MEMBER
                         pieces[i] = piece[end:]
                         continue
+                if not last and mode in _IN_ARRAY and piece[-1] in IN_NUMBER and "]" not in piece:
+                    return _numbers(piece, mode, frame, container)
                 tokens = _TOKENS.findall(piece)
                 if i == last and piece[-1] != " " and tokens[-1] not in _WHOLE:
                     # A number or literal that may go on.
@@ -140,14 +154,18 @@ def read_pieces(
                         mode = NEXT_ELEMENT
                     else:
                         raise Unknown
-                elif token == "}":
-                    if mode != AFTER_MEMBER and mode != MEMBER:
+                elif token == "}" or token == "]":
+                    if mode not in _MAY_CLOSE[token] or frame is None:
                         raise Unknown
-                    frame, container, mode = close(frame, root, immutable)
-                elif token == "]":
-                    if mode != AFTER_ELEMENT and mode != ELEMENT:
-                        raise Unknown
-                    frame, container, mode = close(frame, root, immutable)
+                    if immutable:
+                        settle(root, frame)
+                    frame = frame.parent
+                    if frame is None:
+                        container = root
+                        mode = DONE
+                    else:
+                        container = frame.container
+                        mode = AFTER_MEMBER if container.__class__ is dict else AFTER_ELEMENT
                 elif token == ":":
                     if mode != COLON:
                         raise Unknown
@@ -220,3 +238,21 @@ def read_pieces(
     if mode == AFTER_ELEMENT:
         return (mode, frame, len(container) - 1, "", None, "")
     return (mode, frame, 0 if frame is None else None, "", None, "")
+
+
+def _numbers(piece: str, mode: int, frame: Frame | None, container: list[Any]) -> Position:
+    """Read nothing but elements of an array that are numbers, the last of which may go on."""
+    if mode == AFTER_ELEMENT:
+        if piece[0] != ",":
+            raise Unknown
+        piece = piece[1:]
+    head, comma, tail = piece.rpartition(",")
+    tail = tail.strip(BLANK)
+    if tail[0] not in NUMBER_START or tail.strip(IN_NUMBER):
+        raise Unknown
+    if comma:
+        items, end = scan_flat(f"[{head}]", 0)
+        if end != len(head) + 2 or INFINITY in items or -INFINITY in items:
+            raise Unknown
+        container.extend(items)
+    return (NEXT_ELEMENT if container else ELEMENT, frame, len(container), tail, None, "")

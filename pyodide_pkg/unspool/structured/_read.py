@@ -23,6 +23,7 @@ from unspool.structured._grammar import (
     STRING,
     Frame,
     Position,
+    Slot,
 )
 from unspool.structured.frozen import freeze, settle
 from unspool.structured.strict_json import nests_deeper, scan_flat, scan_nested, scan_string
@@ -63,7 +64,9 @@ class Unknown(Exception):
 
 def read(
     text: str,
-    at: Position,
+    mode: int,
+    frame: Frame | None,
+    key: Slot,
     root: list[Any],
     max_depth: int,
     unique_keys: bool,
@@ -73,7 +76,7 @@ def read(
 
     Args:
         text: structure that begins at the position, without raw surrogates.
-        at: a position outside strings; its tail is part of the text.
+        mode, frame, key: of a position outside strings, whose tail is part of the text.
         root: holds the root value.
         max_depth: most open containers at once.
         unique_keys: a repeated key is a fault.
@@ -83,7 +86,6 @@ def read(
     Raises:
         Unknown, ValueError, StopIteration: read it another way; the tree may have changed.
     """
-    mode, frame, key, _, _, _ = at
     container: Any = root if frame is None else frame.container
     size = len(text)
     depth = 0 if frame is None else frame.depth
@@ -102,7 +104,7 @@ def read(
                     key = match[_OPEN_KEY]
                 mode = MEMBER_VALUE
             elif found == _CLOSED:
-                frame, container, mode = close(frame, root, immutable)
+                frame, container, mode = _close(frame, root, immutable)
                 continue
             elif pos < size:
                 if found != _OPEN_KEY or text[pos] != "\\":
@@ -133,7 +135,7 @@ def read(
                 pos = match.end()
                 found = match.lastindex
                 if found == _CLOSED:
-                    frame, container, mode = close(frame, root, immutable)
+                    frame, container, mode = _close(frame, root, immutable)
                     continue
                 if found == _COMMA:
                     mode = NEXT_ELEMENT
@@ -253,7 +255,7 @@ def read(
             mode = AFTER_MEMBER
 
 
-def close(frame: Frame | None, root: list[Any], immutable: bool) -> tuple[Frame | None, Any, int]:
+def _close(frame: Frame | None, root: list[Any], immutable: bool) -> tuple[Frame | None, Any, int]:
     """Leave a container; gives the outer frame, its container, and the mode."""
     assert frame is not None
     if immutable:

@@ -304,12 +304,13 @@ def scan(
                                         pieces = [rest, pieces[3]]
                                     else:
                                         pieces = [rest]
-                    if not done:
-                        at = (mode, frame, slot, "", None, "")
+                    if done:
+                        at = (mode, frame, slot, tail, None, "")
+                    else:
                         if 0 <= last < _FEW:
-                            at = read_pieces(pieces, at, root, max_depth, unique_keys, immutable)
+                            at = read_pieces(pieces, mode, frame, slot, root, max_depth, unique_keys, immutable)
                         else:
-                            at = read(rest, at, root, max_depth, unique_keys, immutable)
+                            at = read(rest, mode, frame, slot, root, max_depth, unique_keys, immutable)
                         mode, frame, slot, tail, _, _ = at
                         if frame is None:
                             container = root
@@ -335,7 +336,6 @@ def scan(
                     if before[1] is None:
                         value = None
                 else:
-                    at = (mode, frame, slot, tail, None, "")
                     seen = total
                     if immutable:
                         value = snapshot(root, frame, slot if mode == string else None)

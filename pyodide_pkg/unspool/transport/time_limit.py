@@ -7,27 +7,20 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager
 from types import TracebackType
 from typing import Any
 
 _MAX_MS = 2**31 - 1  # the longest delay that setTimeout keeps
 
 
-@asynccontextmanager
-async def time_limit(seconds: float | None) -> AsyncGenerator[None]:
+def time_limit(seconds: float | None) -> AbstractAsyncContextManager[None]:
     """Limit how long the body of an `async with` may wait; None: no limit.
 
     Raises:
         TimeoutError: on leaving the body, when the time ran out. A cancelled task still sees its CancelledError.
     """
-    limit = TimeLimit(seconds)
-    try:
-        async with limit:
-            yield
-    finally:
-        limit.stop()
+    return _OneWait(seconds)
 
 
 class TimeLimit:
@@ -92,3 +85,26 @@ class TimeLimit:
                 self._expiry = loop.call_soon(self._wait.reschedule, 0)
 
         self._timer = set_timeout(fire, min(int(seconds * 1000) + 1, _MAX_MS))
+
+
+class _OneWait:
+    """A class, because `asynccontextmanager` leaves a proxy behind when a JavaScript error passes through it.
+
+    Seen in Pyodide 314.0.7 in Chromium 156, 2026-11.
+    """
+
+    __slots__ = ("_limit",)
+
+    def __init__(self, seconds: float | None) -> None:
+        self._limit = TimeLimit(seconds)
+
+    async def __aenter__(self) -> None:
+        await self._limit.__aenter__()
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            await self._limit.__aexit__(kind, error, trace)
+        finally:
+            self._limit.stop()

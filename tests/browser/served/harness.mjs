@@ -76,6 +76,53 @@ export async function query(options) {
   }
 }
 
+/**
+ * Read tool calls out of events that a ReadableStream gives: the updates, what was thrown, and what became of the source.
+ * `leaveAfter`, `abortAfter` and `killAfter` are numbers of updates.
+ */
+export async function readCalls(events, options, { leaveAfter, abortAfter, killAfter } = {}) {
+  const source = { pulled: 0, cancelled: false };
+  const stream = new ReadableStream(
+    {
+      pull(controller) {
+        if (source.pulled === events.length) return controller.close();
+        controller.enqueue(events[source.pulled++]);
+      },
+      cancel: () => void (source.cancelled = true),
+    },
+    { highWaterMark: 0 },
+  );
+  const controller = new AbortController();
+  const updates = [];
+  const end = (threw) => ({ updates, ...source, locked: stream.locked, ...threw });
+  try {
+    for await (const update of connection.readStructured(stream, { ...options, signal: controller.signal })) {
+      updates.push(structuredClone(update));
+      if (updates.length === leaveAfter) break;
+      if (updates.length === abortAfter) controller.abort();
+      if (updates.length === killAfter) worker.terminate();
+    }
+  } catch (error) {
+    return end({ threw: error === controller.signal.reason ? { code: "THE REASON" } : told(error) });
+  }
+  return end();
+}
+
+/** Read the stream of an SDK, out of the bundle at an address: the completed calls, and what was thrown. */
+export async function readSdk(bundle, name, given, integration) {
+  const { streams, made } = await import(bundle);
+  const calls = [];
+  try {
+    const events = await (typeof given === "string" ? streams : made)[name](given);
+    for await (const { type, id, value } of connection.readStructured(events, { integration })) {
+      if (type === "complete") calls.push({ id, value });
+    }
+  } catch (error) {
+    return { calls, threw: told(error) };
+  }
+  return { calls };
+}
+
 export const partial = (id) => ({ text: streams.get(id).stream.text, value: streams.get(id).stream.partialValue });
 export const abort = (id) => streams.get(id).controller.abort();
 export const leave = async (id) => void (await streams.get(id).stream.return());

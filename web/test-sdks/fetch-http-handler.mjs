@@ -1,0 +1,1 @@
+export { FetchHttpHandler as HttpHandler } from "@smithy/fetch-http-handler";
