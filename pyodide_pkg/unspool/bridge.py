@@ -258,8 +258,10 @@ class Bridge:
         return found
 
     def _model_progress(self, wanted: Mapping[str, Any]) -> Callable[[int, int | None], None]:
+        address = str(wanted.get("modelURL", wanted.get("modelUrl")))
+
         def tell(loaded: int, total: int | None) -> None:
-            progress = {"stage": "model", "detail": str(wanted.get("modelURL")), "loadedBytes": loaded}
+            progress = {"stage": "model", "detail": address, "loadedBytes": loaded}
             if self._page is not None:
                 self._page.progress(json.dumps(progress if total is None else {**progress, "totalBytes": total}))
 

@@ -1,19 +1,19 @@
 """Tool calls: what pools, sessions and managed reading cost beyond the reading of the JSON itself; and other readers.
 
-53 KB of arguments in pieces of 16 characters, the live value read after each. The other packages are those of
-requirements/peers.txt (`make build/peers/.ready`); without one its figures are left out. What each of them lacks is
-said in docs/performance.md.
+51 KB of arguments in pieces of 16 characters, the live value read after each. Each way of reading stops every 512
+pieces for the others to take their turn; a figure is the sum of the best time that each stretch was seen to take. The
+other packages are those of requirements/peers.txt (`make build/peers/.ready`); without one its figures are left out.
+What each of them lacks is said in docs/performance.md.
 """
 
 from __future__ import annotations
 
 import gc
 import importlib
-import inspect
 import json
 import sys
 import time
-from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -29,44 +29,59 @@ from unspool.structured.pool import StreamPool
 PEERS = Path(__file__).resolve().parents[2] / "build" / "peers"
 CALLS = 8
 PIECE_CHARS = 16
+STRETCH = 512
 ROUNDS = 15
 SAMPLES = 24
 """How many pieces are measured of a reader that reads everything again at each."""
 
 
-def raw(pieces: list[str]) -> Any:
+Reading = Iterator[Any] | AsyncIterator[Any]
+"""Reads on at each step; what comes last is the value."""
+
+
+def stretches[T](pieces: Sequence[T]) -> Iterator[Sequence[T]]:
+    return (pieces[at : at + STRETCH] for at in range(0, len(pieces), STRETCH))
+
+
+def raw(pieces: Sequence[str]) -> Iterator[Any]:
     """The reading alone."""
     stream = JsonStream()
     value: Any = None
-    for piece in pieces:
-        value = stream.push(piece).partial_value
+    for stretch in stretches(pieces):
+        for piece in stretch:
+            value = stream.push(piece).partial_value
+        yield
     stream.finish()
     stream.close()
-    return value
+    yield value
 
 
-def pooled(pieces: list[str]) -> Any:
+def pooled(pieces: Sequence[str]) -> Iterator[Any]:
     """One call in a pool."""
     pool = StreamPool()
     pool.start("call_0")
     value: Any = None
-    for piece in pieces:
-        value = pool.push("call_0", piece).partial_value
+    for stretch in stretches(pieces):
+        for piece in stretch:
+            value = pool.push("call_0", piece).partial_value
+        yield
     pool.finish("call_0")
-    return value
+    yield value
 
 
-def interleaved(pieces: list[tuple[str, str]], ids: list[str]) -> list[Any]:
+def interleaved(pieces: Sequence[tuple[str, str]], ids: list[str]) -> Iterator[Any]:
     """Many calls in a pool, a piece of each in turn."""
     pool = StreamPool()
     for id in ids:
         pool.start(id)
     values: dict[str, Any] = {}
-    for id, piece in pieces:
-        values[id] = pool.push(id, piece).partial_value
+    for stretch in stretches(pieces):
+        for id, piece in stretch:
+            values[id] = pool.push(id, piece).partial_value
+        yield
     for id in ids:
         pool.finish(id)
-    return list(values.values())
+    yield list(values.values())
 
 
 def in_turn(texts: list[str]) -> list[tuple[str, str]]:
@@ -76,24 +91,30 @@ def in_turn(texts: list[str]) -> list[tuple[str, str]]:
     return [(id, pieces[turn]) for turn in range(longest) for id, pieces in queues if turn < len(pieces)]
 
 
-def pushed(session: Session, events: list[Any]) -> Any:
+def pushed(session: Session, events: Sequence[Any]) -> Iterator[Any]:
     """The events of one call, pushed to a session."""
     value: Any = None
-    for event in events:
-        for update in session.push_all(event):
-            value = update.partial_value
+    for stretch in stretches(events):
+        for event in stretch:
+            for update in session.push_all(event):
+                value = update.partial_value
+        yield
     for update in session.finish():
         value = update.partial_value
     session.close()
-    return value
+    yield value
 
 
-async def managed(events: Iterable[Any] | AsyncIterable[Any]) -> Any:
+async def managed(events: Iterable[Any] | AsyncIterable[Any]) -> AsyncIterator[Any]:
     """The events of one call, read by `read_structured`."""
     value: Any = None
+    count = 0
     async for update in read_structured(events, integration=integrations.openai):
         value = update.partial_value
-    return value
+        count += 1
+        if count % STRETCH == 0:
+            yield
+    yield value
 
 
 async def streamed(events: list[Any]) -> AsyncIterator[Any]:
@@ -144,19 +165,34 @@ def map_event(event: dict[str, Any]) -> list[Operation]:
     return [{"type": "start" if kind == "begin" else "end", "id": "a"}]
 
 
-async def seconds(works: dict[str, Callable[[], Any]]) -> dict[str, float]:
-    """The best of some rounds of each, taken in turn so that whatever else the machine does meets all alike."""
-    best: dict[str, float] = {}
+async def value_of(reading: Reading) -> Any:
+    """Read to the end."""
+    steps = [step async for step in reading] if isinstance(reading, AsyncIterator) else list(reading)
+    return steps[-1]
+
+
+async def seconds(ways: dict[str, Callable[[], Reading]]) -> dict[str, float]:
+    """Seconds of each way of reading."""
+    best: dict[str, list[float]] = {name: [] for name in ways}
     for _ in range(ROUNDS):
-        for name, work in works.items():
-            gc.collect()
-            start = time.perf_counter()
-            done = work()
-            if inspect.isawaitable(done):
-                await done
-            took = time.perf_counter() - start
-            best[name] = min(took, best.get(name, took))
-    return best
+        gc.collect()
+        readings = {name: way() for name, way in ways.items()}
+        place = 0
+        while readings:
+            for name, reading in list(readings.items()):
+                start = time.perf_counter()
+                try:
+                    await anext(reading) if isinstance(reading, AsyncIterator) else next(reading)
+                except (StopIteration, StopAsyncIteration):
+                    del readings[name]
+                    continue
+                took = time.perf_counter() - start
+                times = best[name]
+                if place == len(times):
+                    times.append(took)
+                times[place] = min(times[place], took)
+            place += 1
+    return {name: sum(times) for name, times in best.items()}
 
 
 async def measure(realm: str) -> list[dict[str, Any]]:
@@ -167,7 +203,7 @@ async def measure(realm: str) -> list[dict[str, Any]]:
     ids = [f"call_{number}" for number in range(CALLS)]
     responses, chat, own = responses_events(pieces), chat_events(pieces), own_events(pieces)
     adapter = define_adapter(map_event)
-    works: dict[str, Callable[[], Any]] = {
+    ways: dict[str, Callable[[], Reading]] = {
         "raw": lambda: raw(pieces),
         "pooled": lambda: pooled(pieces),
         "interleaved": lambda: interleaved(turns, ids),
@@ -178,12 +214,9 @@ async def measure(realm: str) -> list[dict[str, Any]]:
         "managed list": lambda: managed(responses),
     }
     expected = json.loads(whole)
-    for name, work in works.items():
-        value = work()
-        if inspect.isawaitable(value):
-            value = await value
-        assert value == (expected["calls"] if name == "interleaved" else expected), name
-    took = await seconds(works)
+    for name, way in ways.items():
+        assert await value_of(way()) == (expected["calls"] if name == "interleaved" else expected), name
+    took = await seconds(ways)
 
     def figure(name: str, key: str, against: str, base: str, most: float | None = None) -> dict[str, Any]:
         ratio = took[key] / took[base]
@@ -218,12 +251,12 @@ async def peer_figures(realm: str, pieces: list[str]) -> AsyncIterator[dict[str,
     expected = json.loads("".join(pieces))
     for peer in (ijson_fastest, ijson_python, json_stream_pulled, partial_json_parser_again):
         try:
-            name, work, scale = peer(pieces)
-            assert work() == expected, f"{name} gives another value"
+            name, way, scale = peer(pieces)
+            assert await value_of(way()) == expected, f"{name} gives another value"
         except ImportError as missing:
             print(f"bench: no figure of {peer.__name__}: {missing}", file=sys.stderr)
             continue
-        took = await seconds({"peer": work, "raw": lambda: raw(pieces)})
+        took = await seconds({"peer": way, "raw": lambda: raw(pieces)})
         yield {
             "name": f"calls: {name}",
             "realm": realm,
@@ -234,8 +267,8 @@ async def peer_figures(realm: str, pieces: list[str]) -> AsyncIterator[dict[str,
         }
 
 
-Peer = tuple[str, Callable[[], Any], float]
-"""Its name, what it does, and how many times that must be taken for the whole text."""
+Peer = tuple[str, Callable[[], Iterator[Any]], float]
+"""Its name, its way of reading, and how many times that must be taken for the whole text."""
 
 
 def ijson_fastest(pieces: list[str]) -> Peer:
@@ -254,29 +287,31 @@ def _ijson(backend: Any, pieces: list[str]) -> Peer:
     ijson = importlib.import_module("ijson")
     chunks = [piece.encode() for piece in pieces]
 
-    def work() -> Any:
+    def read() -> Iterator[Any]:
         events = ijson.sendable_list()
         parser = backend.basic_parse_coro(events, use_float=True)
         builder = ijson.ObjectBuilder()
-        for chunk in chunks:
-            parser.send(chunk)
-            for event, value in events:
-                builder.event(event, value)
-            del events[:]
+        for stretch in stretches(chunks):
+            for chunk in stretch:
+                parser.send(chunk)
+                for event, value in events:
+                    builder.event(event, value)
+                del events[:]
+            yield
         parser.close()
-        return builder.value
+        yield builder.value
 
-    return f"ijson ({backend.backend_name}) with its ObjectBuilder: live containers, whole strings", work, 1
+    return f"ijson ({backend.backend_name}) with its ObjectBuilder: live containers, whole strings", read, 1
 
 
 def json_stream_pulled(pieces: list[str]) -> Peer:
     json_stream = importlib.import_module("json_stream")
     written = "Rust" if json_stream.loader.default_tokenizer.__module__ == "builtins" else "Python"
 
-    def work() -> Any:
-        return json_stream.to_standard_types(json_stream.load(iter(pieces)))
+    def read() -> Iterator[Any]:
+        yield json_stream.to_standard_types(json_stream.load(iter(pieces)))
 
-    return f"json-stream (tokenizer in {written}): pulled from end to end, no live value", work, 1
+    return f"json-stream (tokenizer in {written}): pulled from end to end, no live value", read, 1
 
 
 def partial_json_parser_again(pieces: list[str]) -> Peer:
@@ -285,10 +320,11 @@ def partial_json_parser_again(pieces: list[str]) -> Peer:
     every = len(pieces) / SAMPLES
     ends = [min(len(text), int((sample + 0.5) * every) * PIECE_CHARS) for sample in range(SAMPLES)]
 
-    def work() -> Any:
+    def read() -> Iterator[Any]:
         for end in ends:
             parser.loads(text[:end])
-        return parser.loads(text)
+            yield
+        yield parser.loads(text)
 
     name = f"partial-json-parser: everything again at each piece ({SAMPLES} of {len(pieces)} measured)"
-    return name, work, len(pieces) / (SAMPLES + 1)
+    return name, read, len(pieces) / (SAMPLES + 1)

@@ -1,7 +1,8 @@
 """The JSON scanner against the other ways: how long a tool call in deltas takes, in every size of delta.
 
-Live values are read after every delta. Each figure is the best of several rounds, and what is compared is measured in
-the same round, one after the other, so that a busy machine slows both.
+Live values are read after every delta. Each text is read in stretches of 8,192 characters, what is compared by turns;
+a figure is the sum of the best time that each stretch was seen to take. So a machine that is busy now and then does not
+show.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import gc
 import json
 import re
+import statistics
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -20,104 +22,21 @@ from unspool.structured.json_stream import JsonStream
 
 CALL_BYTES = 53 * 1024
 SEED = 7
-ROUNDS = 9
-SECONDS = 1.5
-"""How long a comparison is repeated, so that one round at least is not disturbed."""
-WORDS = [
-    "the",
-    "of",
-    "and",
-    "to",
-    "in",
-    "is",
-    "that",
-    "for",
-    "it",
-    "as",
-    "with",
-    "was",
-    "on",
-    "be",
-    "by",
-    "at",
-    "this",
-    "have",
-    "from",
-    "or",
-    "had",
-    "not",
-    "are",
-    "but",
-    "what",
-    "all",
-    "were",
-    "when",
-    "we",
-    "there",
-    "can",
-    "an",
-    "your",
-    "which",
-    "their",
-    "said",
-    "if",
-    "do",
-    "will",
-    "each",
-    "about",
-    "how",
-    "up",
-    "out",
-    "them",
-    "then",
-    "she",
-    "many",
-    "some",
-    "so",
-    "these",
-    "would",
-    "other",
-    "into",
-    "has",
-    "more",
-    "her",
-    "two",
-    "like",
-    "him",
-    "see",
-    "time",
-    "could",
-    "no",
-    "make",
-    "than",
-    "first",
-    "been",
-    "its",
-    "who",
-    "now",
-    "people",
-    "my",
-    "made",
-    "over",
-    "did",
-    "down",
-    "only",
-    "way",
-    "find",
-    "use",
-    "may",
-    "water",
-    "long",
-    "little",
-    "very",
-    "after",
-    "words",
-    "called",
-    "just",
-    "where",
-    "most",
-    "know",
-]
+STRETCH = 8192
+"""Characters that are timed at once; a multiple of every size of delta. For less, a browser's clock is too coarse."""
+ROUNDS = 5
+SECONDS = 2.0
+"""How long a comparison is repeated at least, so that each stretch is undisturbed once."""
+WORDS = tuple(
+    word
+    for line in (
+        "the of and to in is that for it as with was on be by at this have from or had not are but what all were",
+        "when we there can an your which their said if do will each about how up out them then she many some so",
+        "these would other into has more her two like him see time could no make than first been its who now",
+        "people my made over did down only way find use may water long little very after words called just",
+    )
+    for word in line.split()
+)
 
 # One token of JSON: what a scanner driven by a regex would match at least once a delta.
 _TOKEN = re.compile(
@@ -186,70 +105,118 @@ def cut(text: str, size: int) -> list[str]:
     return [text[at : at + size] for at in range(0, len(text), size)]
 
 
-def floor(deltas: Sequence[str]) -> None:
+Reader = Callable[[Sequence[str]], None]
+"""Reads the next stretch of a text, given in deltas."""
+
+
+def floor() -> Reader:
     """The least that a scanner driven by a regex can do: one match and two list appends a delta."""
     match = _TOKEN.match
     texts: list[str] = []
     ends: list[int] = []
     add_text, add_end = texts.append, ends.append
-    for delta in deltas:
-        found = match(delta)
-        assert found is not None
-        add_text(found[0])
-        add_end(found.end())
+
+    def read(deltas: Sequence[str]) -> None:
+        for delta in deltas:
+            found: Any = match(delta)
+            add_text(found[0])
+            add_end(found.end())
+
+    return read
 
 
-def scan(deltas: Sequence[str], **options: Any) -> Any:
-    """Read a text in deltas, and its value after each."""
-    stream = JsonStream(**options)
-    push = stream.push
-    for delta in deltas:
-        value = push(delta).partial_value
-    stream.finish()
-    return value
+def live(**options: Any) -> Reader:
+    """Ours, the value read after every delta."""
+    push = JsonStream(**options).push
+
+    def read(deltas: Sequence[str]) -> None:
+        for delta in deltas:
+            push(delta).partial_value  # noqa: B018
+
+    return read
 
 
-def scan_with_patches(deltas: Sequence[str]) -> None:
-    stream = JsonStream()
-    for delta in deltas:
-        state = stream.push(delta)
-        state.partial_value  # noqa: B018
-        state.changes  # noqa: B018
+def immutable() -> Reader:
+    return live(snapshots="immutable")
 
 
-def events(deltas: Sequence[str]) -> None:
-    machine = StructuredMachine(max_chars=16_000_000)
-    for delta in deltas:
-        machine.feed(delta)
-    machine.finish()
+def with_patches() -> Reader:
+    push = JsonStream().push
+
+    def read(deltas: Sequence[str]) -> None:
+        for delta in deltas:
+            state = push(delta)
+            state.partial_value  # noqa: B018
+            state.changes  # noqa: B018
+
+    return read
 
 
-def reparse(deltas: Sequence[str]) -> None:
+def events() -> Reader:
+    feed = StructuredMachine(max_chars=16_000_000).feed
+
+    def read(deltas: Sequence[str]) -> None:
+        for delta in deltas:
+            feed(delta)
+
+    return read
+
+
+def reparse() -> Reader:
     """What there is without us: parse everything so far again after each delta."""
     from pydantic_core import from_json
 
     text = ""
-    for delta in deltas:
-        text += delta
-        from_json(text, allow_partial="trailing-strings")
+
+    def read(deltas: Sequence[str]) -> None:
+        nonlocal text
+        for delta in deltas:
+            text += delta
+            from_json(text, allow_partial="trailing-strings")
+
+    return read
 
 
-def timed(run: Callable[[], Any]) -> float:
-    start = time.perf_counter()
-    run()
-    return time.perf_counter() - start
+def compared(
+    *ways: tuple[Callable[[], Reader], str, int], rounds: int = ROUNDS, seconds: float = SECONDS
+) -> list[float]:
+    """Seconds of each way.
 
-
-def best(*runs: Callable[[], Any], rounds: int = ROUNDS, seconds: float = SECONDS) -> list[float]:
-    """Seconds of each run, the best of some rounds: at least so many, and for at least so long."""
-    found = [float("inf")] * len(runs)
+    Args:
+        ways: what makes a reader, the text it reads, and the size of its deltas.
+        rounds: how often each is read at least.
+        seconds: for how long at least.
+    """
+    texts = [[cut(stretch, size) for stretch in cut(text, STRETCH)] for _, text, size in ways]
+    found = [[float("inf")] * len(stretches) for stretches in texts]
     start = time.perf_counter()
     while rounds > 0 or time.perf_counter() - start < seconds:
         rounds -= 1
         gc.collect()
-        for index, run in enumerate(runs):
-            found[index] = min(found[index], timed(run))
-    return found
+        readers = [make() for make, _, _ in ways]
+        for place in range(max(map(len, texts))):
+            for reader, stretches, times in zip(readers, texts, found, strict=True):
+                if place < len(stretches):
+                    begun = time.perf_counter()
+                    reader(stretches[place])
+                    times[place] = min(times[place], time.perf_counter() - begun)
+    return [sum(times) for times in found]
+
+
+class Figures:
+    """The figures of one realm."""
+
+    def __init__(self, realm: str) -> None:
+        self.realm = realm
+        self.all: list[dict[str, Any]] = []
+
+    def add(self, name: str, value: float, unit: str = "ms", **more: Any) -> None:
+        self.all.append({"name": name, "realm": self.realm, "value": round(value, 3), "unit": unit, **more})
+
+    def most(self, name: str, value: float, against: str, ratio: float, limit: float, unit: str = "ms") -> None:
+        """A figure that may be so many times another at most."""
+        told = f"<= {limit:g} times"
+        self.add(name, value, unit, against=against, ratio=round(ratio, 3), target=told, ok=ratio <= limit)
 
 
 def measure(realm: str) -> list[dict[str, Any]]:
@@ -260,130 +227,105 @@ def measure(realm: str) -> list[dict[str, Any]]:
     Returns:
         Figures as mappings, with the fields of `figure.Figure`.
     """
-    figures: list[dict[str, Any]] = []
-
-    def add(
-        name: str,
-        seconds: float,
-        against: str = "",
-        ratio: float | None = None,
-        limit: float | None = None,
-        *,
-        least: bool = False,
-    ) -> None:
-        figure: dict[str, Any] = {"name": name, "realm": realm, "value": round(seconds * 1e3, 3), "unit": "ms"}
-        if ratio is not None:
-            figure |= {"against": against, "ratio": round(ratio, 3)}
-        if limit is not None and ratio is not None:
-            figure["target"] = f">= {limit:g} times faster" if least else f"<= {limit:g} times"
-            figure["ok"] = ratio >= limit if least else ratio <= limit
-        figures.append(figure)
-
+    figures = Figures(realm)
     text = tool_call()
-    assert scan(cut(text, 16)) == scan(cut(text, 16), snapshots="immutable") == json.loads(text)
-    deltas = {size: cut(text, size) for size in (1, 16, 64, 1024)}
+    deltas(figures, text)
+    snapshots(figures, text)
+    lengths(figures)
+    memory(figures)
+    return figures.all
 
-    floor_16, live, patched, told = best(
-        lambda: floor(deltas[16]),
-        lambda: scan(deltas[16]),
-        lambda: scan_with_patches(deltas[16]),
-        lambda: events(deltas[16]),
+
+def deltas(figures: Figures, text: str) -> None:
+    """One text in every size of delta."""
+    bottom, ours, patched, told = compared(
+        (floor, text, 16), (live, text, 16), (with_patches, text, 16), (events, text, 16)
     )
-    again = timed(lambda: reparse(deltas[16]))
-    add("floor, 53 KB in 16-character deltas", floor_16)
-    add("re-parse by pydantic_core, 53 KB in 16-character deltas", again)
-    add("scanner, 53 KB in 16-character deltas", live, "re-parse by pydantic_core", again / live, 60, least=True)
-    add("scanner against the floor, 16-character deltas", live, "floor", live / floor_16, 2)
-    add("scanner with patches, 16-character deltas", patched, "without patches", patched / live)
-    add("events of typed queries, 16-character deltas", told, "scanner", told / live)
-
-    floor_1, live_1 = best(lambda: floor(deltas[1]), lambda: scan(deltas[1]))
-    add("scanner, 1-character deltas", live_1, "floor of 1-character deltas", live_1 / floor_1, 1.3)
+    (again,) = compared((reparse, text, 16), rounds=1, seconds=0)
+    figures.add("floor, 53 KB in 16-character deltas", bottom * 1e3)
+    figures.add("re-parse by pydantic_core, 53 KB in 16-character deltas", again * 1e3)
+    figures.add(
+        "scanner, 53 KB in 16-character deltas",
+        ours * 1e3,
+        against="re-parse by pydantic_core",
+        ratio=round(again / ours, 1),
+        target=">= 60 times faster",
+        ok=again / ours >= 60,
+    )
+    figures.most("scanner, 16-character deltas", ours * 1e3, "floor", ours / bottom, 2)
+    figures.add(
+        "scanner with patches, 16-character deltas", patched * 1e3, against="without", ratio=round(patched / ours, 2)
+    )
+    figures.add("events of the JSON protocol", told * 1e3, against="scanner", ratio=round(told / ours, 2))
+    bottom, ours = compared((floor, text, 1), (live, text, 1))
+    figures.most("scanner, 1-character deltas", ours * 1e3, "floor of 1-character deltas", ours / bottom, 1.3)
     for size, limit in ((64, 1.3), (1024, 1.0)):
-        floor_16, live_size = best(lambda: floor(deltas[16]), lambda size=size: scan(deltas[size]))  # type: ignore[misc]
-        add(f"scanner, {size}-character deltas", live_size, "floor of 16-character deltas", live_size / floor_16, limit)
-    loads, whole = best(lambda: json.loads(text), lambda: scan([text]))
-    add("scanner, whole text in one push", whole, "json.loads", whole / loads, 10)
-
-    live, frozen = best(lambda: scan(deltas[16]), lambda: scan(deltas[16], snapshots="immutable"))
-    add("immutable snapshots, 16-character deltas", frozen, "live", frozen / live, 2.5)
-    flat = cut(json.dumps(list(range(20_000))), 16)
-    live, frozen = best(lambda: scan(flat), lambda: scan(flat, snapshots="immutable"))
-    add("immutable snapshots of a flat array of 20,000 numbers", frozen, "live", frozen / live, 3)
-
-    figures += sizes(realm, text)
-    figures += memory(realm)
-    return figures
+        bottom, ours = compared((floor, text, 16), (live, text, size))
+        figures.most(f"scanner, {size}-character deltas", ours * 1e3, "floor", ours / bottom, limit)
+    whole = loads = float("inf")
+    for _ in range(200):
+        loads = min(loads, timed(lambda: json.loads(text)))
+        whole = min(whole, timed(lambda: live()([text])))
+    figures.most("scanner, whole text in one push", whole * 1e3, "json.loads", whole / loads, 10)
 
 
-def sizes(realm: str, text: str) -> list[dict[str, Any]]:
-    """Time in proportion to length: doublings, and bytes of long texts against bytes of the short one."""
-    figures: list[dict[str, Any]] = []
-    halves = [cut(tool_call(size), 16) for size in (500_000, 1_000_000, 2_000_000)]
-    short, *long = best(
-        lambda: scan(cut(text, 16)), *(lambda deltas=deltas: scan(deltas) for deltas in halves), rounds=4
-    )  # type: ignore[misc]
-    for before, after, name in ((long[0], long[1], "0.5 to 1 MB"), (long[1], long[2], "1 to 2 MB")):
-        ratio = after / before
-        figures.append(
-            {
-                "name": f"scanner, {name} in 16-character deltas",
-                "realm": realm,
-                "value": round(after * 1e3, 3),
-                "unit": "ms",
-                "against": "half the length",
-                "ratio": round(ratio, 3),
-                "target": "<= 2.3 times",
-                "ok": ratio <= 2.3,
-            }
-        )
-    eight = cut(tool_call(8_000_000), 16)
-    short = min(short, *best(lambda: scan(cut(text, 16))))
-    for name, seconds, size in (
-        ("1 MB", long[1], 1_000_000),
-        ("8 MB", best(lambda: scan(eight), rounds=2, seconds=0)[0], 8_000_000),
-    ):
-        ratio = (seconds / size) / (short / len(text.encode()))
-        figures.append(
-            {
-                "name": f"scanner, {name}, a byte of it",
-                "realm": realm,
-                "value": round(seconds / size * 1e9, 2),
-                "unit": "ns",
-                "against": "a byte of 53 KB",
-                "ratio": round(ratio, 3),
-                "target": "<= 1.25 times",
-                "ok": ratio <= 1.25,
-            }
-        )
-    return figures
+def snapshots(figures: Figures, text: str) -> None:
+    ours, frozen = compared((live, text, 16), (immutable, text, 16))
+    figures.most("immutable snapshots, 16-character deltas", frozen * 1e3, "live", frozen / ours, 2.5)
+    flat = json.dumps(list(range(20_000)))
+    ours, frozen = compared((live, flat, 16), (immutable, flat, 16))
+    figures.most("immutable snapshots of a flat array of 20,000 numbers", frozen * 1e3, "live", frozen / ours, 3)
 
 
-def memory(realm: str) -> list[dict[str, Any]]:
-    """What a finished stream holds beyond the value of a 1 MB text: everything it reaches that the value does not."""
+def lengths(figures: Figures) -> None:
+    """Time in proportion to length: one character of a long text against one of a short text."""
+    for short, long, name in ((500_000, 1_000_000, "0.5 to 1 MB"), (1_000_000, 2_000_000, "1 to 2 MB")):
+        one, other = by_turns(short, long)
+        figures.most(f"scanner, from {name}", long * other * 1e3, "half the length", 2 * other / one, 2.3)
+    for long, name in ((1_000_000, "1 MB"), (8_000_000, "8 MB")):
+        one, other = by_turns(CALL_BYTES, long)
+        figures.most(f"scanner, a byte of {name}", other * 1e9, "a byte of 53 KB", other / one, 1.25, "ns")
+
+
+def by_turns(short: int, long: int) -> tuple[float, float]:
+    """Seconds for a character of two texts, read a stretch of each by turns, the short text again and again.
+
+    A long text cannot be read often enough for the best times to tell: a stretch counts with its usual time.
+    """
+    one, other = ([cut(stretch, 16) for stretch in cut(tool_call(size), STRETCH)][:-1] for size in (short, long))
+    times: tuple[list[float], list[float]] = ([], [])
+    reader = live()
+    while len(times[0]) < 400:
+        again = live()
+        gc.collect()
+        for place, stretch in enumerate(other):
+            if place % len(one) == 0:
+                reader = live()
+            times[0].append(timed(lambda: reader(one[place % len(one)])))  # noqa: B023
+            times[1].append(timed(lambda: again(stretch)))  # noqa: B023
+    return statistics.median(times[0]) / STRETCH, statistics.median(times[1]) / STRETCH
+
+
+def memory(figures: Figures) -> None:
+    """What a finished stream holds beyond the value of a 1 MB text: all that it reaches and the value does not."""
     text = tool_call(1_000_000)
     stream = JsonStream()
     for delta in cut(text, 16):
         stream.push(delta)
     stream.finish()
-    value = stream.value
-    # The code, its constants and the modules are not the stream's own.
+    # The classes, their code and the modules are not the stream's own.
     shared = reached([JsonStream, StructuredMachine, sys.modules])
-    own = reached([stream], without={*reached([value]), *shared})
-    held = sum(own.values())
+    held = sum(reached([stream], without={*reached([stream.value]), *shared}).values())
     ratio = held / len(text.encode())
-    return [
-        {
-            "name": "memory of a finished stream beyond the value, 1 MB",
-            "realm": realm,
-            "value": float(held),
-            "unit": "bytes",
-            "against": "the value's text",
-            "ratio": round(ratio, 5),
-            "target": "< 5 %",
-            "ok": ratio < 0.05,
-        }
-    ]
+    figures.add(
+        "memory of a finished stream beyond the value, 1 MB",
+        held,
+        "bytes",
+        against="the value's text",
+        ratio=round(ratio, 5),
+        target="< 5 %",
+        ok=ratio < 0.05,
+    )
 
 
 def reached(roots: list[Any], without: Any = ()) -> dict[int, int]:
@@ -397,3 +339,9 @@ def reached(roots: list[Any], without: Any = ()) -> dict[int, int]:
         found[id(item)] = sys.getsizeof(item)
         pending += gc.get_referents(item)
     return found
+
+
+def timed(run: Callable[[], Any]) -> float:
+    start = time.perf_counter()
+    run()
+    return time.perf_counter() - start

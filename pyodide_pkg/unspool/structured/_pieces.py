@@ -252,7 +252,7 @@ def _numbers(piece: str, mode: int, frame: Frame | None, container: list[Any]) -
         raise Unknown
     if comma:
         items, end = scan_flat(f"[{head}]", 0)
-        if end != len(head) + 2 or INFINITY in items or -INFINITY in items:
+        if not items or end != len(head) + 2 or INFINITY in items or -INFINITY in items:
             raise Unknown
         container.extend(items)
     return (NEXT_ELEMENT if container else ELEMENT, frame, len(container), tail, None, "")

@@ -391,7 +391,7 @@ def test_whatever_a_type_lacks_is_told_in_our_words(wanted: Any, words: str) -> 
     assert "\n" not in caught.value.message
 
 
-@pytest.mark.parametrize("depth", [130, 1_000, 100_000])
+@pytest.mark.parametrize("depth", [130, 1_000])
 def test_json_schema_that_nests_too_deep(depth: int) -> None:
     """Pyodide: fatal, if it were written as JSON."""
     schema: dict[str, Any] = {}

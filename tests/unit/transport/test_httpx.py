@@ -256,4 +256,4 @@ def test_without_httpx_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> No
 async def test_a_model_without_httpx_says_so_in_its_last_chunk(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "httpx2", None)
     with pytest.raises(ConfigError, match="UNSUPPORTED"):
-        await OpenAIChat("m").call("Hi")
+        await OpenAIChat("m", api_key=KEY).call("Hi")
