@@ -114,8 +114,11 @@ scalars = (
     | st.text(max_size=30)
     | st.sampled_from(["x" * 90, '\\"', "\u2028", "\x7f", "a\u00adb", "😀" * 3, "C:\\temp", "\ud83d", "\udc00!"])
 )
+numbers = st.lists(st.integers(-999, 999) | st.floats(-100, 100, allow_nan=False), max_size=8)
 values = st.recursive(
-    scalars, lambda inner: st.lists(inner, max_size=5) | st.dictionaries(keys, inner, max_size=5), max_leaves=25
+    scalars | numbers,
+    lambda inner: st.lists(inner, max_size=5) | st.dictionaries(keys, inner, max_size=5),
+    max_leaves=25,
 )
 
 

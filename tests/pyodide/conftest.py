@@ -30,6 +30,10 @@ def test_packages(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+TIMEOUT_S = 280
+"""For one test inside; below the limit on the test outside, so that the failure names the right one."""
+
+
 class Interpreter:
     """One Pyodide in a Node process, with the checkout and the test packages mounted."""
 
@@ -40,7 +44,8 @@ class Interpreter:
         config = get_global_config()
         config.node_extra_globals = list(JS_GLOBALS)
         self._runner = NodeRunner(0, dist_dir=distribution, load_pyodide=True)
-        self._runner.set_script_timeout(300)
+        self._runner.set_script_timeout(TIMEOUT_S)
+        self._runner.p.timeout = TIMEOUT_S
         mounts = {"/repo/tests": REPO / "tests", "/repo/pyodide_pkg": REPO / "pyodide_pkg", "/packages": packages}
         if data := shared_data_folder():
             mounts["/data"] = data

@@ -15,9 +15,9 @@ import os
 import sys
 import time
 import traceback
-from collections.abc import Callable
 from contextlib import redirect_stdout
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 
@@ -48,15 +48,12 @@ class BlockingLoop(asyncio.BaseEventLoop):
 
 
 class Reporter:
-    """The plugin that collects what happened, and gives async tests their loop."""
+    """The plugin that collects what happened."""
 
     def __init__(self) -> None:
         self.counts = {"passed": 0, "failed": 0, "skipped": 0, "deselected": 0}
         self.failures: list[dict[str, str]] = []
         self.skips: list[str] = []
-
-    def pytest_asyncio_loop_factories(self, config: Any, item: Any) -> dict[str, Callable[[], Any]]:
-        return {"blocking": BlockingLoop}
 
     def pytest_runtest_logreport(self, report: Any) -> None:
         if report.failed:
@@ -90,8 +87,11 @@ def run_pytest(arguments: list[str]) -> str:
     outer = asyncio._get_running_loop()
     asyncio._set_running_loop(None)
     try:
-        with redirect_stdout(output):
+        with redirect_stdout(output), patch.object(asyncio.events, "new_event_loop", BlockingLoop):
             code = int(pytest.main([*fixed, *arguments], plugins=[reporter]))
+    except BaseException:  # pytest itself raises what it finds at its very end
+        code = int(pytest.ExitCode.INTERNAL_ERROR)
+        output.write(traceback.format_exc())
     finally:
         asyncio._set_running_loop(outer)
     sys.stdout.flush()

@@ -580,7 +580,7 @@ async def test_a_fault_in_a_decoder_keeps_what_came_in_the_same_slice(where: str
     assert error.partial.text == "a"
 
 
-def test_a_model_without_parts_cannot_be_made() -> None:
+async def test_a_model_without_parts_cannot_be_made() -> None:
     with pytest.raises(TypeError, match=r"_decoder.*_open"):
         LanguageModel("m")  # type: ignore[abstract]
 

@@ -138,7 +138,9 @@ def scan(
                 apply(changes, root, immutable)
                 value = snapshot(root, None, None) if immutable else _value(root)
                 mode, frame, slot, tail, _, _ = at
-                steps, container, text, in_text, quick = NONE, root, "", False, False
+                steps, container, in_text, quick = NONE, root, False, False
+                text = chunk = rest = piece = ""  # nothing of the text is kept
+                pieces, item, key = [], None, None
                 state = _state(root, value, seen, before, changes, at)
                 continue
             if chunk in steps and seen < max_bytes:

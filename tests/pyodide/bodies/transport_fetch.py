@@ -409,7 +409,7 @@ async def closes_generators_of_models(root: str) -> None:
     stream.abort()
     the_finish(await read_all(stream))
     try:
-        async with asyncio.timeout(0.02):
+        async with asyncio.timeout(0.2):
             await llms.FunctionModel(generate).call("Hi")
     except TimeoutError:
         await asyncio.sleep(0.02)
@@ -723,7 +723,7 @@ async def is_quiet(root: str) -> None:
         for fault in ("never", "stall"):
             at = await visit(root, fault)
             try:
-                await asyncio.wait_for(at.lm.call("Hi"), 0.05)
+                await asyncio.wait_for(at.lm.call("Hi"), 0.2)
             except TimeoutError:
                 pass
             else:

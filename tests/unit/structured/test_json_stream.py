@@ -251,6 +251,17 @@ class TestState:
         assert stream.state.complete
         assert stream.field_state(["a"]) == stream.field_state(["nowhere", 3]) == "complete"
 
+    def test_finish_releases_the_text(self) -> None:
+        """S12 [api]: nothing of it is kept beyond the value, however it came."""
+        text = '{"a": "' + "x" * 5_000 + '", "b": [' + "1, " * 5_000 + '"\\u00e9"]}'
+        for pieces in ([text], [text[:6_000], text[6_000:]]):
+            stream = JsonStream()
+            for piece in pieces:
+                stream.push(piece)
+            stream.finish()
+            held: Any = stream._scanner.gi_frame.f_locals
+            assert all(len(item) < 50 for item in held.values() if isinstance(item, str | list))
+
     def test_states_stay_true_while_the_stream_goes_on(self) -> None:
         text = '{"a": [1, {"b": "cde"}], "f": "ghi\\n", "j": true}'
         stream = JsonStream()
@@ -540,6 +551,11 @@ class TestFaults:
             ("[1 true]", ("INVALID_JSON", 3)),
             ("[,1]", ("INVALID_JSON", 1)),
             ("[1,]", ("INVALID_JSON", 3)),
+            ("[1,,2]", ("INVALID_JSON", 3)),
+            ("[1, 2, , -3.5, 4]", ("INVALID_JSON", 7)),
+            ("[[],1,,-2.5]", ("INVALID_JSON", 6)),
+            ("[1,2 3,4]", ("INVALID_JSON", 5)),
+            ("[1, -]", ("INVALID_JSON", 5)),
             ("{,}", ("INVALID_JSON", 1)),
             ('{"a"}', ("INVALID_JSON", 4)),
             ('{"a":}', ("INVALID_JSON", 5)),
