@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,8 +11,17 @@ from tests.support import splits
 
 from unspool.contracts import ProviderDecoder
 from unspool.messages import Message
-from unspool.stream import BlockAssembler, ResponseMachine, check_order
+from unspool.stream import (
+    BlockAssembler,
+    Record,
+    RecordWriter,
+    ResponseMachine,
+    assemble_records,
+    check_order,
+    expand_records,
+)
 from unspool.stream.chunks import Chunk, Finish
+from unspool.structured import strict_json
 
 FIXTURES = Path(__file__).parent / "fixtures" / "wire"
 
@@ -49,4 +59,26 @@ def message_of(
         assert [chunk.to_wire() for chunk in outcomes[-1]] == [chunk.to_wire() for chunk in outcomes[0]]
     finish = outcomes[0][-1]
     assert isinstance(finish, Finish)
-    return assembled(outcomes[0]), finish
+    message = assembled(outcomes[0])
+    check_stored(outcomes[0], message)
+    return message, finish
+
+
+def check_stored(chunks: Sequence[Chunk], message: Message) -> None:
+    """Records of the response and its message, written as JSON and read again, are the same."""
+    writer = RecordWriter()
+    records: list[Record] = []
+    for number, chunk in enumerate(chunks):
+        records += writer.feed(chunk, number * 16.7)
+    records = strict_json.loads(json.dumps(records + writer.finish()))
+    expanded = [(number * 16.7, stored(chunk)) for number, chunk in enumerate(chunks)]
+    assert [(at, stored(chunk)) for chunk, at in expand_records(records)] == expanded
+    assert assemble_records(records).message() == message
+    assert Message.from_wire(strict_json.loads(json.dumps(message.to_wire()))) == message
+
+
+def stored(chunk: Chunk) -> Any:
+    """The wire form without the message so far, which records tell anyway."""
+    wire: dict[str, Any] = chunk.to_wire()
+    wire.get("error", {}).pop("partial", None)
+    return json.loads(json.dumps(wire))

@@ -19,18 +19,74 @@ export interface Usage {
   readonly raw?: Readonly<Record<string, unknown>>;
 }
 
+/** What a provider wants back unread in the next turn. Only the adapter that made it reads it. */
+export interface Replay {
+  readonly type: "replay";
+  readonly adapter: string;
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+/** Where a response came from. */
+export interface Origin {
+  readonly type: "origin";
+  readonly adapter: string;
+  readonly model?: string;
+  readonly responseId?: string;
+}
+
+export interface TextPart {
+  readonly type: "text";
+  readonly text: string;
+  readonly replay?: Replay;
+}
+
+/** A picture: `data` is base64, and has its `mediaType`; or a `url` that the provider fetches. */
+export interface ImagePart {
+  readonly type: "image";
+  readonly data?: string;
+  readonly url?: string;
+  readonly mediaType?: string;
+  readonly detail?: "auto" | "low" | "high";
+  readonly replay?: Replay;
+}
+
+/** A file beside the conversation: a model sees one line that names it. `data` is base64. */
+export interface FilePart {
+  readonly type: "file";
+  readonly name: string;
+  readonly mediaType?: string;
+  readonly sizeBytes?: number;
+  readonly path?: string;
+  readonly data?: string;
+}
+
+export interface ToolCallPart {
+  readonly type: "toolCall";
+  readonly id: string;
+  readonly name: string;
+  /** Raw JSON text. */
+  readonly arguments: string;
+  /** The response ended inside the arguments: never execute such a call. */
+  readonly truncated: boolean;
+  readonly replay?: Replay;
+}
+
+/** What a tool answered: one text, or parts. */
+export type ToolResultPart = { readonly type: "toolResult"; readonly callId: string; readonly isError: boolean } & (
+  | { readonly text: string; readonly parts?: never }
+  | { readonly parts: readonly (TextPart | ImagePart | FilePart)[]; readonly text?: never }
+);
+
 export type Part =
-  | { readonly type: "text"; readonly text: string }
-  | { readonly type: "reasoning"; readonly text: string }
-  | { readonly type: "refusal"; readonly text: string }
-  | {
-      readonly type: "toolCall";
-      readonly id: string;
-      readonly name: string;
-      readonly arguments: string;
-      readonly truncated: boolean;
-    }
-  | { readonly type: "toolResult"; readonly callId: string; readonly text: string; readonly isError: boolean };
+  | TextPart
+  | { readonly type: "reasoning"; readonly text: string; readonly redacted?: true; readonly replay?: Replay }
+  | { readonly type: "refusal"; readonly text: string; readonly replay?: Replay }
+  | ImagePart
+  | FilePart
+  | ToolCallPart
+  | ToolResultPart
+  | { readonly type: "provider"; readonly kind: string; readonly replay: Replay }
+  | { readonly type: "message"; readonly message: Message };
 
 export interface Message {
   readonly role: "system" | "user" | "assistant" | "tool";
@@ -38,6 +94,7 @@ export interface Message {
   readonly finishReason?: FinishReason;
   readonly rawFinishReason?: string;
   readonly usage?: Usage;
+  readonly origin?: Origin;
   readonly metadata?: Readonly<Record<string, unknown>>;
 }
 

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from unspool.errors import WireError
-from unspool.messages import FinishReason, Message, Part, ReasoningPart, RefusalPart, TextPart, ToolCall, Usage
-from unspool.stream.chunks import DELTAS, BlockEnd, BlockKind, BlockStart, Chunk, Delta, Finish, UsageReport
+from unspool.messages import FinishReason, Message, Usage
+from unspool.messages.parts import Part, ReasoningPart, RefusalPart, Replay, TextPart, ToolCall
+from unspool.stream.chunks import DELTA_KINDS, DELTAS, BlockEnd, BlockStart, Chunk, Delta, Finish, UsageReport
 
 _CUT: tuple[FinishReason, ...] = ("length", "content_filter", "error", "aborted")
 
 
 class _Block:
-    __slots__ = ("id", "kind", "name", "open", "pieces")
+    __slots__ = ("id", "kind", "name", "open", "pieces", "replay", "whole")
 
     def __init__(self, start: BlockStart) -> None:
-        self.kind: BlockKind = start.kind
+        self.kind: str = start.kind
         self.id = start.id
         self.name = start.name
         self.pieces: list[str] = []
         self.open = True
+        self.replay: Replay | None = None
+        self.whole: Part | None = None
 
     @property
     def text(self) -> str:
@@ -25,16 +28,29 @@ class _Block:
             self.pieces = ["".join(self.pieces)]  # so that asking again costs only what is new
         return self.pieces[0] if self.pieces else ""
 
-    def part(self, cut: bool) -> Part:
+    def end(self, end: BlockEnd) -> None:
+        self.open = False
+        self.replay = end.replay
+        self.whole = end.part
+
+    def part(self, cut: bool) -> Part | None:
+        """Give the block as far as it has come; None when there is nothing to show or to send back."""
+        if self.whole is not None:
+            return self.whole
+        text, replay = self.text, self.replay
+        if self.kind == "tool_call":
+            return ToolCall(self.id or "", self.name or "", text, truncated=cut or self.open, replay=replay)
+        if not text and replay is None:
+            return None
         match self.kind:
             case "text":
-                return TextPart(self.text)
+                return TextPart(text, replay=replay)
             case "reasoning":
-                return ReasoningPart(self.text)
+                return ReasoningPart(text, replay=replay)
             case "refusal":
-                return RefusalPart(self.text)
-            case "tool_call":
-                return ToolCall(self.id or "", self.name or "", self.text, truncated=cut or self.open)
+                return RefusalPart(text, replay=replay)
+            case _:
+                return None
 
 
 class BlockAssembler:
@@ -58,7 +74,7 @@ class BlockAssembler:
         if isinstance(chunk, DELTAS):
             self._block(chunk).pieces.append(chunk.text)
         elif isinstance(chunk, BlockEnd):
-            self._block(chunk).open = False
+            self._block(chunk).end(chunk)
         elif isinstance(chunk, BlockStart):
             self._blocks[chunk.index] = _Block(chunk)
         elif isinstance(chunk, UsageReport):
@@ -76,20 +92,35 @@ class BlockAssembler:
             )
         return block
 
+    def blocks(self) -> tuple[Part, ...]:
+        """Give the blocks as far as they have come, as `message` does.
+
+        Raises:
+            WireError: PROTOCOL while a block is open that only its provider understands: it has no partial form.
+        """
+        for index, block in self._blocks.items():
+            if block.open and block.kind not in DELTA_KINDS:
+                raise WireError("PROTOCOL", f"The block {index} of kind {block.kind!r} has not ended.")
+        return self.message().parts
+
     def message(self) -> Message:
         """Give the message as far as it has come.
 
         Returns:
-            Parts in the order in which they began, empty texts left out. Before the terminal chunk `finish_reason` is
-            None. A tool call is `truncated` while its block is open, and for good when the response was cut: by the
-            token limit, a content filter, an error or its caller.
+            Parts in the order in which they began; empty texts that nothing must be sent back of, and blocks without a
+            partial form that are open, are left out. Before the terminal chunk `finish_reason` is None. A tool call is
+            `truncated` while its block is open, and for good when the response was cut: by the token limit, a content
+            filter, an error or its caller.
         """
         finish = self._finish
         cut = finish is not None and finish.reason in _CUT
+        parts = (block.part(cut) for block in self._blocks.values())
         return Message(
             "assistant",
-            [block.part(cut) for block in self._blocks.values() if block.kind == "tool_call" or block.text],
+            [part for part in parts if part is not None],
             finish_reason=finish.reason if finish else None,
             raw_finish_reason=finish.raw_reason if finish else None,
             usage=self._usage,
+            origin=finish.origin if finish else None,
+            metadata=finish.metadata if finish else None,
         )

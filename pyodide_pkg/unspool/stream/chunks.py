@@ -1,4 +1,4 @@
-"""The provider-neutral chunks of one response: a closed union.
+"""The provider-neutral chunks of one response: a closed union, and what can be asked of a single chunk.
 
 Order, kept by `ResponseMachine`: any number of blocks (`BlockStart`, deltas, `BlockEnd`; blocks may interleave, told
 apart by `index`), then at most one `UsageReport`, then exactly one `Finish`, then nothing.
@@ -6,25 +6,29 @@ apart by `index`), then at most one `UsageReport`, then exactly one `Finish`, th
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal
 
 from unspool.errors import UnspoolError
-from unspool.messages import FinishReason, Usage
+from unspool.messages import FinishReason, Origin, Usage
+from unspool.messages.parts import Image, Part, Replay, TextPart
 from unspool.tagged import Tagged
 
-BlockKind = Literal["text", "reasoning", "refusal", "tool_call"]
+BlockKind = Literal["text", "reasoning", "refusal", "tool_call", "image", "file"]
+DELTA_KINDS: tuple[BlockKind, ...] = ("text", "reasoning", "refusal", "tool_call")
+"""Blocks that are made of deltas. Any other gets its part with its end."""
 
 
 class BlockStart(Tagged):
-    """A block of content begins."""
+    """A block of content begins. A kind that is none of `BlockKind` is one that only the provider understands."""
 
     __slots__ = ("index", "kind", "id", "name")
     __match_args__ = ("index", "kind", "id", "name")
     type: ClassVar[Literal["block-start"]] = "block-start"
 
-    def __init__(self, index: int, kind: BlockKind, id: str | None = None, name: str | None = None) -> None:
+    def __init__(self, index: int, kind: BlockKind | str, id: str | None = None, name: str | None = None) -> None:
         self.index = index
-        self.kind: BlockKind = kind
+        self.kind: BlockKind | str = kind
         self.id = id
         self.name = name
 
@@ -68,12 +72,16 @@ class ToolArgumentsDelta(Tagged):
 class BlockEnd(Tagged):
     """A block of content is over. A tool call may be executed only after a `Finish` that is neither error nor cut."""
 
-    __slots__ = ("index",)
+    __slots__ = ("index", "replay", "part")
     __match_args__ = ("index",)
     type: ClassVar[Literal["block-end"]] = "block-end"
 
-    def __init__(self, index: int) -> None:
+    def __init__(self, index: int, *, replay: Replay | None = None, part: Part | None = None) -> None:
         self.index = index
+        self.replay = replay
+        """What the provider wants back of this block in the next turn."""
+        self.part = part
+        """The whole block, where it is not made of deltas: a picture, hidden reasoning, a block of the provider's."""
 
 
 class UsageReport(Tagged):
@@ -90,17 +98,56 @@ class UsageReport(Tagged):
 class Finish(Tagged):
     """The one terminal chunk. `error` is set exactly when `reason` is "error" or "aborted"."""
 
-    __slots__ = ("reason", "raw_reason", "error")
+    __slots__ = ("reason", "raw_reason", "error", "origin", "metadata")
     __match_args__ = ("reason", "raw_reason", "error")
     type: ClassVar[Literal["finish"]] = "finish"
 
-    def __init__(self, reason: FinishReason, raw_reason: str | None = None, error: UnspoolError | None = None) -> None:
+    def __init__(
+        self,
+        reason: FinishReason,
+        raw_reason: str | None = None,
+        error: UnspoolError | None = None,
+        *,
+        origin: Origin | None = None,
+        metadata: Mapping[str, Any] | None = None,
+    ) -> None:
         self.reason: FinishReason = reason
         self.raw_reason = raw_reason
         self.error = error
+        self.origin = origin
+        self.metadata = metadata
+        """What else the provider said of the answer, in its own words: filter results, citations; None without."""
 
 
 Delta = TextDelta | ReasoningDelta | ToolArgumentsDelta
 DELTAS = (TextDelta, ReasoningDelta, ToolArgumentsDelta)
 """For `isinstance`, which takes longer for a union; it is asked at each chunk."""
 Chunk = BlockStart | Delta | BlockEnd | UsageReport | Finish
+
+
+def is_token_delta(chunk: Chunk) -> bool:
+    """Whether the chunk brings something that the model has just written, shown or not."""
+    return isinstance(chunk, DELTAS) and bool(chunk.text)
+
+
+def is_visible_chunk(chunk: Chunk) -> bool:
+    """Whether a reader sees the chunk: text, a refusal, a tool call, a picture; not reasoning.
+
+    After the first one a failed call is not tried again.
+    """
+    if isinstance(chunk, TextDelta):
+        return bool(chunk.text)
+    if isinstance(chunk, BlockStart):
+        return chunk.kind == "tool_call"
+    return isinstance(chunk, BlockEnd) and (isinstance(chunk.part, Image) or bool(_whole_text(chunk)))
+
+
+def chunk_has_visible_text(chunk: Chunk) -> bool:
+    """Whether the chunk brings text to show that is more than white space."""
+    if isinstance(chunk, TextDelta):
+        return bool(chunk.text.strip())
+    return isinstance(chunk, BlockEnd) and bool(_whole_text(chunk).strip())
+
+
+def _whole_text(end: BlockEnd) -> str:
+    return end.part.text if isinstance(end.part, TextPart) else ""

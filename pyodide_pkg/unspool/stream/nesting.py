@@ -7,6 +7,9 @@ from typing import Any, cast
 
 from unspool.structured.strict_json import MAX_DEPTH
 
+_CONTAINERS = (dict, list, tuple)
+"""A tuple, because `isinstance` makes a union anew each time."""
+
 
 def is_deeper(value: object, max_depth: int = MAX_DEPTH) -> bool:
     """Say whether a value nests dicts, lists and tuples more than `max_depth` deep; a scalar is 0 deep.
@@ -16,7 +19,7 @@ def is_deeper(value: object, max_depth: int = MAX_DEPTH) -> bool:
     """
     level: list[Any] = [value]
     for _ in range(max_depth + 1):
-        level = [node for node in level if isinstance(node, dict | list | tuple)]
+        level = [node for node in level if isinstance(node, _CONTAINERS)]
         if not level:
             return False
         # By identity: parts that are shared, or contain themselves, would multiply from level to level.

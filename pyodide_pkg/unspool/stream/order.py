@@ -8,7 +8,6 @@ from unspool.errors import WireError
 from unspool.stream.chunks import (
     DELTAS,
     BlockEnd,
-    BlockKind,
     BlockStart,
     Chunk,
     Finish,
@@ -17,11 +16,22 @@ from unspool.stream.chunks import (
     ToolArgumentsDelta,
 )
 
-_DELTA_KINDS: dict[type, tuple[BlockKind, ...]] = {
+_DELTA_KINDS: dict[type, tuple[str, ...]] = {
     TextDelta: ("text", "refusal"),
     ReasoningDelta: ("reasoning",),
     ToolArgumentsDelta: ("tool_call",),
 }
+_PART_TYPES: dict[str, tuple[str, ...]] = {
+    "text": (),
+    "reasoning": ("reasoning",),
+    "refusal": (),
+    "tool_call": (),
+    "image": ("image",),
+    "file": ("file",),
+}
+"""What a block's part may be, where its end brings one."""
+_PROVIDER_PART_TYPES = ("provider", "image", "file", "text", "reasoning")
+"""The same for the kinds of providers. No tool calls: their arguments come as deltas, and are checked."""
 
 
 class ChunkOrder:
@@ -30,7 +40,7 @@ class ChunkOrder:
     __slots__ = ("_started", "finished", "open", "reported")
 
     def __init__(self) -> None:
-        self.open: dict[int, BlockKind] = {}
+        self.open: dict[int, str] = {}
         """Blocks that have begun and not ended, by index."""
         self.reported = False
         """Whether usage has been reported; no block may follow."""
@@ -80,6 +90,9 @@ class ChunkOrder:
         elif isinstance(chunk, BlockEnd):
             if chunk.index not in self.open:
                 return f"block {chunk.index} ends, but is not open"
+            kind = self.open[chunk.index]
+            if chunk.part is not None and chunk.part.type not in _PART_TYPES.get(kind, _PROVIDER_PART_TYPES):
+                return f"block {chunk.index}, which is {kind}, ends with a part of type {chunk.part.type!r}"
             del self.open[chunk.index]
         else:
             if self.open:

@@ -18,11 +18,12 @@ from unspool.errors import (
     UnspoolError,
     WireError,
 )
-from unspool.stream.chunks import DELTAS, BlockEnd, BlockStart, Chunk, Delta, Finish
+from unspool.stream.chunks import DELTAS, BlockEnd, BlockStart, Chunk, Delta, Finish, ToolArgumentsDelta
 from unspool.stream.excerpt import excerpt
 from unspool.stream.nesting import is_deeper
 from unspool.stream.order import ChunkOrder
-from unspool.stream.sse import MAX_EVENT_BYTES, SseDecoder, SseEvent
+from unspool.stream.sse import SseDecoder, SseEvent
+from unspool.stream.tool_calls import ToolCallCheck
 from unspool.structured import strict_json
 
 if TYPE_CHECKING:
@@ -76,6 +77,7 @@ class ResponseMachine:
         "_max_chars",
         "_order",
         "_sse",
+        "_tools",
     )
 
     def __init__(
@@ -83,7 +85,7 @@ class ResponseMachine:
         decoder: ProviderDecoder,
         *,
         content_type: str | None,
-        max_event_bytes: int = MAX_EVENT_BYTES,
+        max_event_bytes: int = MAX_BODY_BYTES,
         max_body_bytes: int = MAX_BODY_BYTES,
         max_chars: int = MAX_CHARS,
         max_blocks: int = MAX_BLOCKS,
@@ -92,7 +94,7 @@ class ResponseMachine:
         Args:
             decoder: knows the vendor's events; used for this response only.
             content_type: header of the response, if there is one.
-            max_event_bytes: limit for one server-sent event. Default 1 MiB.
+            max_event_bytes: limit for one server-sent event. Default 16 MiB: some hold a whole picture.
             max_body_bytes: limit for a body that is one JSON document. Default 16 MiB.
             max_chars: limit for all text, reasoning and tool calls together. Default 16 Mi characters.
             max_blocks: limit for the number of blocks. Default 1024.
@@ -104,6 +106,7 @@ class ResponseMachine:
         self._max_blocks = max_blocks
         self._sse = SseDecoder(max_event_bytes=max_event_bytes)
         self._order = ChunkOrder()
+        self._tools = ToolCallCheck()
         self._framing: Framing | None = None
         self._held: list[bytes] = []  # of the head while the framing is unknown, of a JSON document, of a foreign body
         self._held_bytes = 0
@@ -265,9 +268,17 @@ class ResponseMachine:
                 if order.blocks >= self._max_blocks:
                     raise WireError("PROTOCOL", f"The answer has more than {self._max_blocks} blocks.")
                 self._count(len(chunk.id or "") + len(chunk.name or ""))
+                if chunk.kind == "tool_call":
+                    self._tools.begin(chunk)
             elif isinstance(chunk, BlockEnd):
                 self._drop_half(chunk.index, out)
+            elif isinstance(chunk, Finish) and chunk.reason in ("stop", "tool_calls"):
+                fault = self._tools.fault()
+                if fault is not None:
+                    chunk = Finish("error", chunk.raw_reason, fault, origin=chunk.origin, metadata=chunk.metadata)
             order.accept(chunk)
+            if isinstance(chunk, ToolArgumentsDelta):
+                self._tools.add(chunk)
             out.append(chunk)
 
     def _count(self, chars: int) -> None:
@@ -294,10 +305,11 @@ class ResponseMachine:
         """Give what the decoder still holds, close every block, and finish with the error."""
         raw_reason: str | None = None
         whole: Finish | None = None
+        last: Finish | None = None
         try:
             for chunk in self._decoder.finish():
                 if isinstance(chunk, Finish):
-                    raw_reason = chunk.raw_reason
+                    last, raw_reason = chunk, chunk.raw_reason
                     if isinstance(error, TransportError) and raw_reason is not None and chunk.error is None:
                         whole = chunk
                 elif not isinstance(chunk, BlockEnd) or chunk.index in self._order.open:
@@ -307,7 +319,14 @@ class ResponseMachine:
         for index in list(self._order.open):
             self._take([BlockEnd(index)], out)
         aborted = isinstance(error, CallCancelledError)
-        self._take([whole or Finish("aborted" if aborted else "error", raw_reason, error)], out)
+        finish = whole or Finish(
+            "aborted" if aborted else "error",
+            raw_reason,
+            error,
+            origin=last.origin if last else None,
+            metadata=last.metadata if last else None,
+        )
+        self._take([finish], out)
 
     def _not_json(self, error: StreamError, text: str) -> WireError:
         return WireError("PROTOCOL", f"The provider sent something that is not JSON ({error.message}): {excerpt(text)}")

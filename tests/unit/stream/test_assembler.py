@@ -3,7 +3,18 @@ from __future__ import annotations
 import pytest
 
 from unspool.errors import CallCancelledError, WireError
-from unspool.messages import Message, ReasoningPart, RefusalPart, TextPart, ToolCall, Usage
+from unspool.messages import (
+    Image,
+    Message,
+    Origin,
+    ProviderPart,
+    ReasoningPart,
+    RefusalPart,
+    Replay,
+    TextPart,
+    ToolCall,
+    Usage,
+)
 from unspool.stream.assembler import BlockAssembler
 from unspool.stream.chunks import (
     BlockEnd,
@@ -140,3 +151,73 @@ def test_chunk_of_no_block(chunk: Chunk) -> None:
         assembler.feed(chunk)
     assert caught.value.code == "PROTOCOL"
     assert assembler.message().parts == ()
+
+
+SIGNED = Replay("anthropic", {"signature": "x"})
+SEARCH = ProviderPart("web_search", Replay("anthropic", {"results": []}))
+PICTURE = Image("https://example.org/a.png")
+
+
+def test_replay_state_and_whole_parts_stand_in_their_places() -> None:
+    """F31: what a provider wants back is kept with the block that it belongs to, also where that has no text."""
+    hidden = ReasoningPart("", redacted=True, replay=SIGNED)
+    message = fed(
+        [
+            BlockStart(0, "reasoning"),
+            ReasoningDelta(0, "hm"),
+            BlockEnd(0, replay=SIGNED),
+            BlockStart(1, "reasoning"),
+            BlockEnd(1, part=hidden),
+            BlockStart(2, "reasoning"),
+            BlockEnd(2, replay=SIGNED),
+            BlockStart(3, "web_search", "s"),
+            BlockEnd(3, part=SEARCH),
+            BlockStart(4, "image"),
+            BlockEnd(4, part=PICTURE),
+            BlockStart(5, "text"),
+            BlockEnd(5, replay=SIGNED),
+            BlockStart(6, "tool_call", "a", "f"),
+            BlockEnd(6, replay=SIGNED),
+            Finish("tool_calls", origin=Origin("anthropic", "m", "r"), metadata={"k": 1}),
+        ]
+    ).message()
+    assert message == Message(
+        "assistant",
+        [
+            ReasoningPart("hm", replay=SIGNED),
+            hidden,
+            ReasoningPart("", replay=SIGNED),
+            SEARCH,
+            PICTURE,
+            TextPart("", replay=SIGNED),
+            ToolCall("a", "f", "", replay=SIGNED),
+        ],
+        finish_reason="tool_calls",
+        origin=Origin("anthropic", "m", "r"),
+        metadata={"k": 1},
+    )
+
+
+def test_blocks_so_far() -> None:
+    assembler = BlockAssembler()
+    for chunk in CHUNKS:
+        assembler.feed(chunk)
+        assert assembler.blocks() == assembler.message().parts
+
+
+@pytest.mark.parametrize("kind", ["web_search", "image", "file", "x"])
+def test_block_without_partial_form_must_end(kind: str) -> None:
+    """The seed: a plugin block that is never closed makes `blocks()` fail; the rest of the message is still there."""
+    assembler = fed([BlockStart(0, "text"), TextDelta(0, "a"), BlockStart(1, kind)])
+    with pytest.raises(WireError, match=kind) as caught:
+        assembler.blocks()
+    assert caught.value.code == "PROTOCOL"
+    assert assembler.message().parts == (TextPart("a"),)
+    assembler.feed(BlockEnd(1, part=SEARCH))
+    assert assembler.blocks() == (TextPart("a"), SEARCH)
+
+
+def test_block_that_was_cut_before_it_had_a_part() -> None:
+    """`ResponseMachine` ends every block of a response that breaks."""
+    assembler = fed([BlockStart(0, "image"), BlockEnd(0), Finish("error", error=WireError("PROTOCOL", "x"))])
+    assert assembler.blocks() == ()

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from unspool.errors import CallCancelledError, WireError
-from unspool.messages import Usage
+from unspool.messages import File, Image, ProviderPart, ReasoningPart, Replay, TextPart, ToolCall, Usage
 from unspool.stream.chunks import (
     BlockEnd,
     BlockStart,
@@ -18,6 +18,11 @@ from unspool.stream.order import ChunkOrder, check_order
 
 USAGE = UsageReport(Usage(1, 2))
 STOP = Finish("stop")
+REPLAY = Replay("anthropic", {})
+HIDDEN = ReasoningPart("", redacted=True, replay=REPLAY)
+PICTURE = Image("https://example.org/a.png")
+SEARCH = ProviderPart("web_search", REPLAY)
+CALL = ToolCall("a", "f", "{}")
 
 
 @pytest.mark.parametrize(
@@ -40,7 +45,15 @@ STOP = Finish("stop")
             BlockEnd(2),
             STOP,
         ],
+        [BlockStart(0, "reasoning"), BlockEnd(0, part=HIDDEN), STOP],
+        [BlockStart(0, "image"), BlockEnd(0, part=PICTURE), STOP],
+        [BlockStart(0, "image"), BlockEnd(0), STOP],
+        [BlockStart(0, "file"), BlockEnd(0, part=File("a")), STOP],
+        [BlockStart(0, "web_search"), BlockEnd(0, part=SEARCH), STOP],
+        [BlockStart(0, "web_search"), BlockEnd(0, part=TextPart("a")), STOP],
+        [BlockStart(0, "tool_call"), BlockEnd(0, replay=REPLAY), STOP],
     ],
+    ids=str,
 )
 def test_in_order(chunks: list[Chunk]) -> None:
     check_order(chunks)
@@ -68,6 +81,15 @@ def test_in_order(chunks: list[Chunk]) -> None:
         ([BlockStart(0, "reasoning"), TextDelta(0, "a")], "reasoning"),
         ([BlockStart(0, "text"), ReasoningDelta(0, "a")], "text"),
         ([BlockStart(0, "text"), ToolArgumentsDelta(0, "a")], "text"),
+        ([BlockStart(0, "web_search"), TextDelta(0, "a")], "web_search"),
+        ([BlockStart(0, "image"), TextDelta(0, "a")], "image"),
+        ([BlockStart(0, "text"), BlockEnd(0, part=TextPart("a"))], "part of type 'text'"),
+        ([BlockStart(0, "refusal"), BlockEnd(0, part=TextPart("a"))], "part of type 'text'"),
+        ([BlockStart(0, "reasoning"), BlockEnd(0, part=TextPart("a"))], "part of type 'text'"),
+        ([BlockStart(0, "image"), BlockEnd(0, part=File("a"))], "part of type 'file'"),
+        # Arguments of tool calls are checked as they stream, so a call never comes whole.
+        ([BlockStart(0, "tool_call"), BlockEnd(0, part=CALL)], "part of type 'toolCall'"),
+        ([BlockStart(0, "web_search"), BlockEnd(0, part=CALL)], "part of type 'toolCall'"),
         ([Finish("error")], "error"),
         ([Finish("aborted")], "aborted"),
         ([Finish("stop", error=WireError("PROTOCOL", "x"))], "stop"),

@@ -478,7 +478,7 @@ def test_slices_cut_a_body_in_no_new_way() -> None:
 
 def test_names_and_ids_count_as_text() -> None:
     """Else 1024 calls could hold a gigabyte of names."""
-    blocks: list[list[Chunk]] = [[BlockStart(i, "tool_call", "i" * 40, "n" * 40), BlockEnd(i)] for i in range(3)]
+    blocks: list[list[Chunk]] = [[BlockStart(i, "tool_call", str(i) * 40, "n" * 40), BlockEnd(i)] for i in range(3)]
     chunks = run(blocks, max_chars=200)
     assert sum(isinstance(chunk, BlockStart) for chunk in chunks) == 2
     assert isinstance(chunks[-1], Finish) and chunks[-1].error is not None
