@@ -11,7 +11,7 @@ from unspool.integrations.calls import Calls
 from unspool.integrations.fields import Record, first, items, json_text, key, record, text, type_of
 from unspool.integrations.mappers.endings import Endings
 from unspool.integrations.mappers.failure import failure
-from unspool.integrations.mappers.partial_arguments import PartialArguments
+from unspool.structured.partial_arguments import PartialArguments
 
 _CUT_STATUSES = ("failed", "cancelled", "incomplete", "budget_exceeded")
 _WRONG_CALLS = (
@@ -140,7 +140,7 @@ class GeminiMapper:
             self._calls.start(open_.id)
             self._open[index] = open_
         piece = open_.arguments.write_members(whole) if goes_on and whole else ""
-        piece += "".join(open_.arguments.feed(record(part)) for part in parts)
+        piece += "".join(_written(open_.arguments, record(part)) for part in parts)
         if piece:
             self._calls.delta(open_.id, piece)
         if not goes_on:
@@ -184,3 +184,14 @@ class _Partial:
         if id and self._wire_id:
             return id != self._wire_id
         return bool(name) and (bare or name != self._name)
+
+
+def _written(arguments: PartialArguments, entry: Record) -> str:
+    """Take one entry of `partialArgs`; give the text that it adds."""
+    path = text(first(entry, "jsonPath", "json_path"))
+    goes_on = bool(first(entry, "willContinue", "will_continue"))
+    value = first(entry, "stringValue", "string_value")
+    if isinstance(value, str):
+        return arguments.push(path, text(value), goes_on=goes_on)
+    value = first(entry, "numberValue", "number_value", "boolValue", "bool_value")
+    return arguments.push(path, value if isinstance(value, int | float) else None, goes_on=goes_on)

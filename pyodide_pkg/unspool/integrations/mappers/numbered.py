@@ -64,8 +64,16 @@ class NumberedCalls:
                 return
         self._last = call
         if arguments:
-            self._calls.delta(call.id, arguments)
-            call.last = self._calls.updates[-1]
+            call.last = self._calls.delta(call.id, arguments)
+
+    def go_on(self, index: int, arguments: str) -> bool:
+        """Take a piece that has nothing but arguments, if the server's number for the call is known; gives whether."""
+        call = self._by_index.get(index)
+        if call is None or not arguments:
+            return False
+        self._last = call
+        call.last = self._calls.delta(call.id, arguments)
+        return True
 
     def _find(self, index: int | None, id: str | None, name: str | None, arguments: str) -> _Call | None:
         if index is not None:

@@ -29,7 +29,8 @@ class OpenAIMapper:
         """Say what an event means."""
         match event.get("type"):
             case "response.function_call_arguments.delta":
-                self._delta(_item_id(event), text(event.get("delta")))
+                id, piece = event.get("item_id"), event.get("delta")  # most events are these: no call too many
+                self._delta(_item_id(event) if id is None else id, piece if piece.__class__ is str else text(piece))
             case "response.function_call_arguments.done":
                 self._done(_item_id(event), text(event.get("arguments")))
             case "response.output_item.added":

@@ -41,6 +41,8 @@ class OpenAIChatMapper:
 
     def read(self, event: Record) -> None:
         """Say what an event means."""
+        if self._choices and event.__class__ is dict and self._goes_on(event):
+            return
         choices = event.get("choices")
         error = event.get("error")
         if error:
@@ -56,6 +58,26 @@ class OpenAIChatMapper:
     def event_type(self, event: Record) -> str | None:
         """Give the `type` or the `object`."""
         return type_of(event, "object")
+
+    def _goes_on(self, event: Any) -> bool:
+        """Take an event that holds nothing but the next piece of one call, as almost all do; gives whether it was one.
+
+        What this leaves out `read` looks at, so only the usual form is here.
+        """
+        try:
+            [choice] = event["choices"]
+            [piece] = choice["delta"]["tool_calls"]
+            calls = self._choices[choice["index"]]
+            index, function = piece["index"], piece["function"]
+            arguments = function["arguments"]
+        except (KeyError, TypeError, ValueError, AttributeError):
+            return False
+        if len(piece) > 2 or len(function) > 1 or index.__class__ is not int or arguments.__class__ is not str:
+            return False
+        if event.get("error") or choice.get("finish_reason") or "finishReason" in choice:
+            return False
+        self._streamed = True
+        return calls.go_on(index, arguments)
 
     def _choice(self, choice: Record, position: int) -> None:
         index = choice.get("index")

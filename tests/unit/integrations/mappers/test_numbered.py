@@ -57,6 +57,15 @@ def test_where_ids_always_come() -> None:
     assert fed([(0, "a", "f", ""), (0, "b", "f", "[")])[0] == [("a", "[")]
 
 
+def test_only_a_known_call_goes_on() -> None:
+    """Whether a piece that has nothing but arguments was taken."""
+    calls = Calls(StreamPool(), matching=True, holds_faults=False)
+    numbered = NumberedCalls(calls, ids_always_come=False)
+    numbered.feed(2, "a", "f", "[")
+    assert [numbered.go_on(1, "1"), numbered.go_on(2, ""), numbered.go_on(2, "1")] == [False, False, True]
+    assert calls.text("a") == "[1"
+
+
 def test_nothing_is_remembered_of_what_begins_no_call() -> None:
     """However many numbers and ids a server makes up: only calls count, and the session bounds those."""
     pieces: list[tuple[Any, ...]] = [(0, "a", "f", "")]

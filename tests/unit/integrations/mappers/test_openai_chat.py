@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ from tests.calls import play, play_all
 from tests.support import splits
 
 from unspool.integrations import openai_chat
+from unspool.structured.frozen import thaw
 
 
 def piece(
@@ -261,3 +263,72 @@ def test_arguments_cut_anywhere() -> None:
     for pieces in splits(text, 3):
         events = [chunk(piece(0, "a", "f")), *(chunk(piece(0, arguments=cut)) for cut in pieces), *END]
         assert play(openai_chat, events).texts == [("a", text)]
+
+
+class View(Mapping[str, Any]):
+    """An event that is not a dict, so that it is looked at in full."""
+
+    def __init__(self, event: dict[str, Any]) -> None:
+        self._event = event
+
+    def __getitem__(self, key: str) -> Any:
+        return self._event[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._event)
+
+    def __len__(self) -> int:
+        return len(self._event)
+
+
+ODD_PIECES: list[dict[str, Any]] = [
+    piece(0, arguments="1"),
+    piece(0, arguments=""),
+    piece(0, arguments={"x": 1}),
+    piece(0, "a", arguments="1"),
+    piece(0, "z", arguments="1"),
+    piece(0, name="f", arguments="1"),
+    piece(7, arguments="1"),
+    piece(arguments="1"),
+    {"index": True, "function": {"arguments": "1"}},
+    {"index": [0], "function": {"arguments": "1"}},
+    {"index": 0, "type": "function", "function": {"arguments": "1"}},
+    {"index": 0, "function": None},
+    {"index": 0, "function": "1"},
+]
+
+
+@pytest.mark.parametrize("odd", ODD_PIECES, ids=str)
+@pytest.mark.parametrize(
+    "around",
+    [
+        {},
+        {"error": {"message": "no"}},
+        {"choices": []},
+        {"finish_reason": "length"},
+        {"finishReason": "length"},
+        {"index": 1},
+        {"index": None},
+        {"index": [0]},
+        {"delta": None},
+    ],
+    ids=str,
+)
+def test_the_short_way_says_what_the_long_one_says(odd: dict[str, Any], around: dict[str, Any]) -> None:
+    """Most events hold the next piece of one call and nothing else; whatever else one holds must still be seen."""
+    event = chunk(odd)
+    for name, value in around.items():
+        (event if name in ("error", "choices") else event["choices"][0])[name] = value
+    events = [chunk(piece(0, "a", "f", "[")), chunk(piece(1, "b", "g", "[2")), event, chunk(piece(0, arguments="1"))]
+
+    def said(events: list[Any]) -> list[Any]:
+        steps: list[Any] = []
+        with openai_chat() as session:
+            try:
+                for each in events:
+                    steps.append([(step.type, step.id, thaw(step.partial_value)) for step in session.push_all(each)])
+            except Exception as error:
+                steps.append((type(error), str(error)))
+        return steps
+
+    assert said(events) == said([View(each) for each in events])

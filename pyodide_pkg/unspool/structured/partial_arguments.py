@@ -1,22 +1,23 @@
 """PartialArguments: arguments that come as values with their paths, written as the JSON text they add up to.
 
-In: entries of `partialArgs`, in the order in which the model writes the arguments. Out: pieces of one JSON object.
+In: paths and values, in the order in which the model writes the arguments. Out: pieces of one JSON object. No IO.
 Source: https://docs.cloud.google.com/vertex-ai/generative-ai/docs/multimodal/function-calling, streaming of arguments.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Any, cast
 
 from unspool.errors import StreamError
-from unspool.integrations.fields import Record, first, json_text, text
 from unspool.structured import strict_json
 
 type Path = tuple[str | int, ...]
 
 _STEP = re.compile(r"""\.([^.\[\]'"\s]+)|\[(\d{1,9})\]|\['((?:[^'\\]|\\.)*)'\]|\["((?:[^"\\]|\\.)*)"\]""")
 _QUOTE = re.compile(r"""\\.|\"""")
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class _Open:
@@ -39,26 +40,28 @@ class PartialArguments:
         self._string: Path | None = None
         """Where a string is that has not ended."""
 
-    def feed(self, entry: Record) -> str:
-        """Take one entry.
+    def push(self, json_path: str, value: str | float | None, *, goes_on: bool) -> str:
+        """Take one value, or a piece of a text.
 
+        Args:
+            json_path: where it belongs, such as `$.places[0].name`.
+            value: a text or a piece of one, a number, a boolean, or None: null, or nothing more of a text.
+            goes_on: whether more of the same value follows.
         Returns:
             The text to add.
         Raises:
             StreamError: INTEGRATION_ERROR when the path is none, or leads back to what is written already.
         """
-        path = _parsed(text(first(entry, "jsonPath", "json_path")))
-        goes_on = bool(first(entry, "willContinue", "will_continue"))
-        piece = first(entry, "stringValue", "string_value")
+        path = _parsed(json_path)
         if path == self._string:
-            written = _inside(text(piece))
-        elif isinstance(piece, str):
-            written = self.write(path, '"' + _inside(text(piece)), self._close_string())
+            written = _inside(value) if isinstance(value, str) else ""
+        elif isinstance(value, str):
+            written = self.write(path, '"' + _inside(value), self._close_string())
             self._string = path
         elif goes_on:
             return ""  # of what type it will be is not known yet
         else:
-            return self.write(path, _scalar(entry), self._close_string())
+            return self.write(path, _scalar(value), self._close_string())
         if not goes_on:
             written += self._close_string()
         return written
@@ -126,13 +129,23 @@ def _inside(piece: str) -> str:
     return json_text(piece)[1:-1]
 
 
-def _scalar(entry: Record) -> str:
-    number = first(entry, "numberValue", "number_value")
-    if isinstance(number, float) and number.is_integer() and abs(number) < 2**53:
-        number = int(number)  # the SDK reads each number as a float
-    if number is not None:
-        return json_text(number)
-    return json_text(first(entry, "boolValue", "bool_value"))
+def _scalar(value: float | None) -> str:
+    if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
+        value = int(value)  # the SDK reads each number as a float
+    return json_text(value)
+
+
+def json_text(value: object) -> str:
+    """Write a value of JSON, not nested deep, as text; halves of surrogate pairs are escaped.
+
+    Raises:
+        StreamError: INTEGRATION_ERROR when a number is not finite.
+    """
+    try:
+        written = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    except ValueError:
+        raise StreamError("INTEGRATION_ERROR", "The arguments of a call hold a number that is not finite.") from None
+    return written if written.isascii() else _SURROGATE.sub(lambda half: f"\\u{ord(half[0]):04x}", written)
 
 
 def _unquoted(name: str) -> str:

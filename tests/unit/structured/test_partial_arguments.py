@@ -11,17 +11,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from unspool.errors import StreamError
-from unspool.integrations.mappers.partial_arguments import PartialArguments
 from unspool.structured.json_stream import JsonStream
+from unspool.structured.partial_arguments import PartialArguments
+
+type Entry = tuple[str, Any, bool]
 
 
-def entry(path: str, goes_on: bool = False, **value: Any) -> dict[str, Any]:
-    return {"jsonPath": path, **value, **({"willContinue": True} if goes_on else {})}
+def entry(path: str, goes_on: bool = False, value: Any = None) -> Entry:
+    return path, value, goes_on
 
 
-def written(entries: list[dict[str, Any]]) -> tuple[str, list[str]]:
+def push(arguments: PartialArguments, entry: Entry) -> str:
+    path, value, goes_on = entry
+    return arguments.push(path, value, goes_on=goes_on)
+
+
+def written(entries: list[Entry]) -> tuple[str, list[str]]:
     arguments = PartialArguments()
-    pieces = [arguments.feed(one) for one in entries]
+    pieces = [push(arguments, one) for one in entries]
     pieces.append(arguments.finish())
     return "".join(pieces), pieces
 
@@ -30,27 +37,25 @@ def written(entries: list[dict[str, Any]]) -> tuple[str, list[str]]:
     ("entries", "text"),
     [
         ([], "{}"),
-        ([entry("$.a", stringValue="b")], '{"a":"b"}'),
-        ([entry("$.a", numberValue=20.0), entry("$.b", numberValue=0.5)], '{"a":20,"b":0.5}'),
-        ([entry("$.a", boolValue=True), entry("$.b", boolValue=False)], '{"a":true,"b":false}'),
-        ([entry("$.a", nullValue="NULL_VALUE")], '{"a":null}'),
-        ([entry("$.a", nullValue=None)], '{"a":null}'),
-        ([entry("$.a.b.c", numberValue=1), entry("$.a.d", numberValue=2)], '{"a":{"b":{"c":1},"d":2}}'),
-        ([entry("$.a[0].x", numberValue=1), entry("$.a[1].x", numberValue=2)], '{"a":[{"x":1},{"x":2}]}'),
-        ([entry("$.a[0][0]", numberValue=1), entry("$.a[0][1]", numberValue=2)], '{"a":[[1,2]]}'),
-        ([entry("$['a b']", stringValue="c"), entry('$["d.e"]', stringValue="f")], '{"a b":"c","d.e":"f"}'),
-        ([entry(r"""$['it\'s "x" \u00e9']""", stringValue="c")], '{"it\'s \\"x\\" é":"c"}'),
-        ([entry("$.größe", stringValue='"\n')], '{"größe":"\\"\\n"}'),
-        ([entry("$.a", True, stringValue="x"), entry("$.a", stringValue="y")], '{"a":"xy"}'),
-        ([entry("$.a", True, stringValue="x"), entry("$.a")], '{"a":"x"}'),
-        ([entry("$.a", True, stringValue="x")], '{"a":"x"}'),
-        ([entry("$.a", True, stringValue="x"), entry("$.b", stringValue="y")], '{"a":"x","b":"y"}'),
-        ([entry("$.a", True), entry("$.a", stringValue="y")], '{"a":"y"}'),
-        ([entry("$.a", True, stringValue="\ud83d"), entry("$.a", stringValue="\ude00")], '{"a":"\\ud83d\\ude00"}'),
-        ([{"json_path": "$.a", "string_value": "x", "will_continue": True}, entry("$.a")], '{"a":"x"}'),
+        ([entry("$.a", value="b")], '{"a":"b"}'),
+        ([entry("$.a", value=20.0), entry("$.b", value=0.5)], '{"a":20,"b":0.5}'),
+        ([entry("$.a", value=True), entry("$.b", value=False)], '{"a":true,"b":false}'),
+        ([entry("$.a")], '{"a":null}'),
+        ([entry("$.a.b.c", value=1), entry("$.a.d", value=2)], '{"a":{"b":{"c":1},"d":2}}'),
+        ([entry("$.a[0].x", value=1), entry("$.a[1].x", value=2)], '{"a":[{"x":1},{"x":2}]}'),
+        ([entry("$.a[0][0]", value=1), entry("$.a[0][1]", value=2)], '{"a":[[1,2]]}'),
+        ([entry("$['a b']", value="c"), entry('$["d.e"]', value="f")], '{"a b":"c","d.e":"f"}'),
+        ([entry(r"""$['it\'s "x" \u00e9']""", value="c")], '{"it\'s \\"x\\" é":"c"}'),
+        ([entry("$.größe", value='"\n')], '{"größe":"\\"\\n"}'),
+        ([entry("$.a", True, value="x"), entry("$.a", value="y")], '{"a":"xy"}'),
+        ([entry("$.a", True, value="x"), entry("$.a")], '{"a":"x"}'),
+        ([entry("$.a", True, value="x")], '{"a":"x"}'),
+        ([entry("$.a", True, value="x"), entry("$.b", value="y")], '{"a":"x","b":"y"}'),
+        ([entry("$.a", True), entry("$.a", value="y")], '{"a":"y"}'),
+        ([entry("$.a", True, value="\ud83d"), entry("$.a", value="\ude00")], '{"a":"\\ud83d\\ude00"}'),
     ],
 )
-def test_text(entries: list[dict[str, Any]], text: str) -> None:
+def test_text(entries: list[Entry], text: str) -> None:
     assert written(entries)[0] == text
     json.loads(text)
 
@@ -60,7 +65,13 @@ def test_text(entries: list[dict[str, Any]], text: str) -> None:
 )
 def test_paths_that_cannot_be_read(path: str) -> None:
     with pytest.raises(StreamError, match="INTEGRATION_ERROR"):
-        PartialArguments().feed(entry(path, numberValue=1))
+        push(PartialArguments(), entry(path, value=1))
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_numbers_that_are_not_finite(value: float) -> None:
+    with pytest.raises(StreamError, match="INTEGRATION_ERROR"):
+        PartialArguments().push("$.a", value, goes_on=False)
 
 
 @pytest.mark.parametrize(
@@ -80,9 +91,9 @@ def test_paths_that_lead_back(paths: list[str]) -> None:
     """Nothing that is written can be changed, so it is an error and not a loss."""
     arguments = PartialArguments()
     for path in paths[:-1]:
-        arguments.feed(entry(path, numberValue=1))
+        push(arguments, entry(path, value=1))
     with pytest.raises(StreamError, match="INTEGRATION_ERROR"):
-        arguments.feed(entry(paths[-1], numberValue=1))
+        push(arguments, entry(paths[-1], value=1))
 
 
 def leaves(value: Any, path: str = "$") -> Iterator[tuple[str, Any]]:
@@ -110,17 +121,17 @@ VALUES = st.recursive(
 @given(document=st.dictionaries(st.text(max_size=5), VALUES, min_size=1, max_size=4), data=st.data())
 def test_any_document(document: dict[str, Any], data: Any) -> None:
     """Written leaf by leaf, texts in pieces: the same document, and a partial value after every entry."""
-    entries: list[dict[str, Any]] = []
+    entries: list[Entry] = []
     for path, value in leaves(document):
         if isinstance(value, str):
             cut = data.draw(st.integers(0, len(value)))
-            entries += [entry(path, True, stringValue=value[:cut]), entry(path, stringValue=value[cut:])]
+            entries += [entry(path, True, value=value[:cut]), entry(path, value=value[cut:])]
         elif isinstance(value, bool):
-            entries.append(entry(path, boolValue=value))
+            entries.append(entry(path, value=value))
         elif value is None:
-            entries.append(entry(path, nullValue=None))
+            entries.append(entry(path, value=None))
         else:
-            entries.append(entry(path, numberValue=float(value) if data.draw(st.booleans()) else value))
+            entries.append(entry(path, value=float(value) if data.draw(st.booleans()) else value))
     text, pieces = written(entries)
     assert json.loads(text) == document
     with JsonStream() as stream:

@@ -1,0 +1,181 @@
+"""AnthropicBlock: one content block that is being received → chunks. No IO, no clock."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, cast
+
+from unspool.errors import StreamError, WireError
+from unspool.messages import ProviderPart, ReasoningPart, Replay
+from unspool.stream.chunks import BlockEnd, BlockStart, Chunk, ReasoningDelta, TextDelta, ToolArgumentsDelta
+from unspool.stream.excerpt import excerpt
+from unspool.structured import strict_json
+
+_KINDS = {"text": "text", "thinking": "reasoning", "redacted_thinking": "reasoning", "tool_use": "tool_call"}
+_OURS = ("reasoning", "refusal", "tool_call", "image", "file")
+_DELTAS = {"text_delta": ("text", "text"), "thinking_delta": ("thinking", "thinking")}
+"""Delta → the block that it belongs to, and the member that holds its text, there and in the block's start."""
+_INPUT_DEPTH = 64
+
+
+class AnthropicBlock:
+    """Gives the chunks of one block, and keeps of it what the provider wants back in the next turn."""
+
+    __slots__ = ("_adapter", "_input", "_members", "_pieces", "_texts", "index", "note", "type")
+
+    def __init__(self, index: int, content: dict[str, Any], adapter: str) -> None:
+        """
+        Args:
+            index: of the block in the chunks.
+            content: `content_block` of its start, or the whole block.
+            adapter: owner of the replay state.
+        Raises:
+            WireError: PROTOCOL when it has no type, or is a tool call without id or name.
+        """
+        type_ = content.get("type")
+        if not isinstance(type_, str) or not type_:
+            raise WireError("PROTOCOL", "The provider sent a content block without a type.")
+        if type_ == "tool_use" and not all(isinstance(content.get(name), str) for name in ("id", "name")):
+            raise WireError("PROTOCOL", "The provider sent a tool call without id or name.")
+        self.index = index
+        self.type = type_
+        self.note: str | None = None
+        """What was passed over."""
+        self._adapter = adapter
+        self._members = dict(content)
+        self._input = content.get("input")
+        self._pieces: list[str] = []  # of the input
+        self._texts = 0
+
+    @property
+    def id(self) -> str | None:
+        """Id of the call, for blocks that are one."""
+        id_ = self._members.get("id")
+        return id_ if isinstance(id_, str) else None
+
+    @property
+    def citations(self) -> list[object]:
+        """What the text rests on."""
+        citations: object = self._members.get("citations")
+        return cast("list[object]", citations) if isinstance(citations, list) else []
+
+    @property
+    def text_chars(self) -> int:
+        """Characters of text so far."""
+        return self._texts if self.type == "text" else 0
+
+    def start(self) -> list[Chunk]:
+        """Begin the block, with the text that its start holds already."""
+        name = self._members.get("name")
+        kind = _KINDS.get(self.type) or (f"{self.type}_block" if self.type in _OURS else self.type)
+        out: list[Chunk] = [BlockStart(self.index, kind, self.id, name if isinstance(name, str) else None)]
+        for owner, member in _DELTAS.values():
+            text = self._members.pop(member, None) if owner == self.type else None
+            if isinstance(text, str):
+                self._add(text, out)
+        return out
+
+    def feed(self, delta: dict[str, Any]) -> list[Chunk]:
+        """Take one delta.
+
+        Raises:
+            WireError: PROTOCOL when it belongs to another kind of block, or holds no text where there must be some.
+        """
+        out: list[Chunk] = []
+        kind = delta.get("type")
+        if kind in _DELTAS:
+            owner, member = _DELTAS[kind]
+            if owner != self.type:
+                raise self._foreign(kind)
+            self._add(_text(delta, member, kind), out)
+        elif kind == "input_json_delta":
+            if self.type in ("text", "thinking", "redacted_thinking"):
+                raise self._foreign(kind)
+            text = _text(delta, "partial_json", kind)
+            self._pieces.append(text)
+            if self.type == "tool_use" and text:
+                out.append(ToolArgumentsDelta(self.index, text))
+        elif kind == "signature_delta":  # F23: in pieces
+            self._members["signature"] = (self._members.get("signature") or "") + _text(delta, "signature", kind)
+        elif kind == "citations_delta":
+            self._members["citations"] = [*self.citations, delta.get("citation")]
+        elif self.type not in _KINDS:
+            self._merge(delta)
+        else:
+            self.note = f"a delta of unknown type: {excerpt(str(kind), 80)}"
+        return out
+
+    def finish(self) -> list[Chunk]:
+        """The block is over and whole."""
+        match self.type:
+            case "text":
+                rest = {name: value for name, value in self._members.items() if value not in (None, "", [])}
+                return [BlockEnd(self.index, replay=self._replay(rest) if len(rest) > 1 else None)]
+            case "thinking":
+                rest = {name: value for name, value in self._members.items() if value not in (None, "")}
+                return [BlockEnd(self.index, replay=self._replay(rest))]
+            case "redacted_thinking":
+                part = ReasoningPart("", redacted=True, replay=self._replay(self._members))
+                return [BlockEnd(self.index, part=part)]
+            case "tool_use":
+                return self._call()
+            case _:
+                return [BlockEnd(self.index, part=self._provider_part())]
+
+    def _call(self) -> list[Chunk]:
+        out: list[Chunk] = []
+        if self._input and not any(self._pieces):  # servers that do not stream it send it whole
+            text = self._input if isinstance(self._input, str) else json.dumps(self._input, ensure_ascii=False)
+            out.append(ToolArgumentsDelta(self.index, text))
+        rest = {
+            name: value
+            for name, value in self._members.items()
+            if name not in ("id", "name", "input") and value not in (None, "")
+        }
+        out.append(BlockEnd(self.index, replay=self._replay(rest) if len(rest) > 1 else None))
+        return out
+
+    def _provider_part(self) -> ProviderPart | None:
+        text = "".join(self._pieces)
+        if text.strip():
+            try:
+                self._members["input"] = strict_json.loads(text, max_depth=_INPUT_DEPTH, duplicate_keys="last")
+            except StreamError as error:
+                # Sent back it would be refused, so that the block is left out of the message.
+                self.note = f"the input of {excerpt(self.type, 80)} is not JSON: {error.message}"
+                return None
+        return ProviderPart(self.type, self._replay(self._members))
+
+    def _add(self, text: str, out: list[Chunk]) -> None:
+        if text:
+            self._texts += len(text)
+            out.append(TextDelta(self.index, text) if self.type == "text" else ReasoningDelta(self.index, text))
+
+    def _merge(self, delta: dict[str, Any]) -> None:
+        """Deltas of the provider's own blocks, such as `compaction_delta`: texts and lists grow."""
+        more: dict[str, object] = delta
+        for name, value in more.items():
+            before: object = self._members.get(name)
+            if name == "type" or value is None:
+                continue
+            if isinstance(value, str) and isinstance(before, str):
+                value = before + value
+            elif isinstance(value, list) and isinstance(before, list):
+                value = [*cast("list[object]", before), *cast("list[object]", value)]
+            self._members[name] = value
+
+    def _replay(self, data: Mapping[str, Any]) -> Replay:
+        return Replay(self._adapter, data)
+
+    def _foreign(self, kind: str) -> WireError:
+        return WireError("PROTOCOL", f"The provider sent a {kind} in a block of type {excerpt(self.type, 80)!r}.")
+
+
+def _text(delta: dict[str, Any], member: str, kind: str) -> str:
+    text = delta.get(member)
+    if text is None:
+        return ""
+    if not isinstance(text, str):
+        raise WireError("PROTOCOL", f"The provider sent a {kind} that holds no text.")
+    return text
