@@ -13,14 +13,14 @@ no Python object: all that JavaScript ever holds are the functions of this modul
 
 `prompt` is text or messages (`{"role", "content"}` or `{"role", "parts"}`). `schema` is `{"type": "module:Name"}`,
 `{"jsonSchema", "name"?, "check"?}` (check false: somebody else holds the value to it), or absent for plain text. `lm`
-is `{"object": "module:name"}` or `{"provider"}` with the members of `openai-chat` (model, apiKey, baseURL, timeoutS,
-idleTimeoutS), `wllama` (its arguments in camelCase), `page` (model: the page's name of a function) or `scripted` (text,
-chunkChars). `options`: temperature, maxOutputTokens, stop, seed, extra.
+is `{"object": "module:name"}` or `{"provider"}` with the members of `openai`, `openai-chat`, `anthropic` and `gemini`
+(model, apiKey, baseURL, timeoutS, idleTimeoutS, imageInput; of `openai-chat` also profile), of `wllama` (its arguments
+in camelCase), `page` (model: the page's name of a function) or `scripted` (text, chunkChars). `options`: temperature,
+maxOutputTokens, stop, seed, reasoningEffort, tools, toolChoice, extra.
 """
 
 from __future__ import annotations
 
-import asyncio
 import importlib.util
 import json
 import sys
@@ -30,18 +30,20 @@ from collections.abc import Callable, Mapping
 from typing import Any, cast
 
 from unspool import llms
-from unspool.contracts import Request
-from unspool.errors import BridgeError, CallCancelledError, ConfigError, ProviderError, StreamError, UnspoolError
-from unspool.functions import QueryStream, query_stream
+from unspool.answer_stream import QueryStream
+from unspool.errors import BridgeError, ConfigError, StreamError, UnspoolError
+from unspool.functions import query_stream
+from unspool.messages.from_json import message_of
 from unspool.model import LanguageModel
 from unspool.options import CallOptions
+from unspool.page_model import page_model
 from unspool.page_streams import PageStreams
 from unspool.schema import Schema
 from unspool.schema.parts import is_array, is_object
 from unspool.structured import strict_json
 from unspool.structured.events import Cancelled, GenerationComplete, GenerationFailed, ParsingFailed, StructuredEvent
-from unspool.tagged import camel_case, snake_case
-from unspool.wire import chunk_of, error_wire, event_json, is_chunk, message_of, plain
+from unspool.tagged import snake_case
+from unspool.wire import error_wire, event_json
 
 __all__ = ["cancel", "close", "connect_page", "open", "pull", "register", "step"]
 
@@ -53,7 +55,10 @@ would otherwise freeze it."""
 MAX_REQUEST_BYTES = 64 * 1024 * 1024
 """Longest message from JavaScript: it may hold a whole conversation, or the source of modules."""
 
-_OPTIONS = {"temperature", "maxOutputTokens", "stop", "seed", "extra"}
+_OPTIONS = {"temperature", "maxOutputTokens", "stop", "seed", "reasoningEffort", "tools", "toolChoice", "extra"}
+_HTTP = {"anthropic": "Anthropic", "gemini": "Gemini", "openai": "OpenAI", "openai-chat": "OpenAIChat"}
+_HTTP_MEMBERS = {"model", "apiKey", "baseURL", "timeoutS", "idleTimeoutS", "imageInput"}
+_OWN_MEMBERS = {"openai-chat": {"profile"}}
 _REQUEST = {"prompt", "schema", "lm", "protocol", "system", "options", "maxChars", "maxDepth"}
 _LIMITS = {"maxChars": "max_chars", "maxDepth": "max_depth", "protocol": "protocol", "system": "system"}
 _TERMINAL = (GenerationComplete, ParsingFailed, GenerationFailed, Cancelled)
@@ -234,12 +239,12 @@ class Bridge:
             return model
         provider = wanted.pop("provider", None)
         match provider:
-            case "openai-chat":
-                return _made(llms.OpenAIChat, wanted, {"model", "apiKey", "baseURL", "timeoutS", "idleTimeoutS"})
+            case "anthropic" | "gemini" | "openai" | "openai-chat":
+                return _made(getattr(llms, _HTTP[provider]), wanted, _HTTP_MEMBERS | _OWN_MEMBERS.get(provider, set()))
             case "wllama":
                 return _made(llms.Wllama, {**wanted, "onProgress": self._model_progress(wanted)}, None)
             case "page":
-                return self._page_model(wanted.get("model"))
+                return page_model(self._page, wanted.get("model"))
             case "scripted":
                 return _scripted(wanted)
             case _:
@@ -266,30 +271,6 @@ class Bridge:
                 self._page.progress(json.dumps(progress if total is None else {**progress, "totalBytes": total}))
 
         return tell
-
-    def _page_model(self, name: Any) -> LanguageModel:
-        page = self._page
-        if page is None or not isinstance(name, str):
-            raise ConfigError("UNSUPPORTED", "There is no model of the page here.")
-
-        async def generate(request: Request) -> Any:
-            stream = await _open_on_page(page, json.dumps(plain(_request_wire(request, name))))
-            over = False
-            try:
-                while not over:
-                    text = await page.read(stream)
-                    over = not isinstance(text, str)  # JavaScript's null is an object of its own in Pyodide
-                    for piece in () if over else strict_json.loads(text, duplicate_keys="last"):
-                        yield chunk_of(piece, "the page's chunk") if is_chunk(piece) else piece
-            except UnspoolError:
-                raise
-            except Exception as error:
-                raise _page_failure(error) from error
-            finally:
-                if not over:
-                    page.abort(stream)
-
-        return llms.FunctionModel(generate, model=name)
 
 
 def _read(text: str) -> Mapping[str, Any]:
@@ -369,52 +350,6 @@ def _scripted(data: Mapping[str, Any]) -> LanguageModel:
     size = size or len(text) or 1
     pieces = [text[at : at + size] for at in range(0, len(text), size)]
     return llms.FunctionModel(lambda _request: pieces, model="scripted")
-
-
-def _request_wire(request: Request, model: str) -> dict[str, Any]:
-    """Give a request as the page's functions get it; what was not set is left out."""
-    wire: dict[str, Any] = {"model": model, "messages": [message.to_wire() for message in request.messages]}
-    for name in ("temperature", "max_output_tokens", "stop", "seed", "tools", "extra"):
-        value = getattr(request, name)
-        if value is not None and value != () and value != {}:
-            wire[camel_case(name)] = value
-    output = request.output_schema
-    if output is not None:
-        wire["outputSchema"] = {"name": output.name, "schema": output.schema, "strict": output.strict}
-    return wire
-
-
-async def _open_on_page(page: Any, request: str) -> str:
-    """Start an answer on the page. One that starts after this was cancelled is stopped as soon as it has a name."""
-    opening: asyncio.Future[str] = asyncio.ensure_future(page.open(request))
-
-    def stop(done: asyncio.Future[str]) -> None:
-        if not done.cancelled() and done.exception() is None:
-            page.abort(done.result())
-
-    try:
-        await asyncio.wait([opening])  # not `shield`, which logs the failure of what nobody waits for any more
-    except asyncio.CancelledError:
-        opening.add_done_callback(stop)
-        raise
-    try:
-        return opening.result()
-    except Exception as error:
-        raise _page_failure(error) from error
-
-
-def _page_failure(error: Exception) -> UnspoolError:
-    """Keep the code of an error of the page's; a JavaScript error shows its members as attributes."""
-    code, words = getattr(error, "code", None), getattr(error, "message", None)
-    message = words if isinstance(words, str) else str(error)
-    if code == "ABORTED":
-        return CallCancelledError()
-    known = isinstance(code, str) and code.isupper()
-    return ProviderError(
-        cast("str", code) if known else "PROVIDER",
-        f"The page's model failed: {message[:300]}",
-        retryable=getattr(error, "retryable", None) is True,
-    )
 
 
 def _make_module(name: str, source: str) -> types.ModuleType:

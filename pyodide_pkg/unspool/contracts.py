@@ -11,19 +11,23 @@ import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
-from unspool.errors import ConfigError, UnspoolError, redact
+from unspool.errors import ConfigError, UnspoolError, shown_url
+from unspool.frozen_json import FrozenDict, FrozenList, freeze, freeze_object
+from unspool.messages import Message, unnested
+from unspool.messages.projection import ImagePolicy, project
 
 if TYPE_CHECKING:
-    from unspool.messages import Message
     from unspool.stream.chunks import Chunk
 
+_TELLING_CHARS = 16
+"""Shorter values of a query (`2024-10-21`, `v1`) are no credentials, and stand in many messages."""
 _HEADER_NAME = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")  # RFC 9110, token
 # ASCII, because clients disagree on the rest; no white space at the ends.
 _HEADER_VALUE = re.compile(r"(?:[!-~](?:[\t -~]*[!-~])?)?")
 
 
 class Request:
-    """One call of a model, in neutral terms. Treat it as frozen once it has been built."""
+    """One call of a model, in neutral terms. Frozen through and through: whoever is handed one can only read it."""
 
     __slots__ = (
         "extra",
@@ -31,11 +35,29 @@ class Request:
         "messages",
         "model",
         "output_schema",
+        "reasoning_effort",
         "seed",
         "stop",
         "temperature",
+        "tool_choice",
         "tools",
     )
+    model: str
+    messages: tuple[Message, ...]
+    temperature: float | None
+    max_output_tokens: int | None
+    stop: tuple[str, ...]
+    seed: int | None
+    reasoning_effort: str | None
+    """How long the model is to think, in the provider's own words."""
+    tools: FrozenList
+    """Each `{"name", "description", "parameters"}`, parameters being a JSON Schema."""
+    tool_choice: str | None
+    """"auto", "required", "none", or the name of the tool that must be called."""
+    output_schema: OutputSchema | None
+    """What the provider is asked to hold the answer to (native structured output)."""
+    extra: FrozenDict
+    """Further members of the provider's request body, as they are; they win over ours."""
 
     def __init__(
         self,
@@ -46,33 +68,106 @@ class Request:
         max_output_tokens: int | None = None,
         stop: Sequence[str] = (),
         seed: int | None = None,
+        reasoning_effort: str | None = None,
         tools: Sequence[Mapping[str, Any]] = (),
+        tool_choice: str | None = None,
         output_schema: OutputSchema | None = None,
         extra: Mapping[str, Any] | None = None,
     ) -> None:
-        self.model = model
-        self.messages = tuple(messages)
-        self.temperature = temperature
-        self.max_output_tokens = max_output_tokens
-        self.stop = tuple(stop)
-        self.seed = seed
-        self.tools = tuple(tools)
-        """Each `{"name", "description", "parameters"}`, parameters being a JSON Schema."""
-        self.output_schema = output_schema
-        """What the provider is asked to hold the answer to (native structured output)."""
-        self.extra = dict(extra) if extra else {}
-        """Further members of the provider's request body, as they are; they win over ours."""
+        """Copy and freeze what is asked for.
+
+        Raises:
+            ConfigError: INVALID_OPTIONS when tools, extra or a schema hold what JSON cannot write.
+        """
+        values = {
+            "model": model,
+            "messages": tuple(unnested(messages)),
+            "temperature": temperature,
+            "max_output_tokens": max_output_tokens,
+            "stop": tuple(stop),
+            "seed": seed,
+            "reasoning_effort": reasoning_effort,
+            "tools": freeze(list(tools), "tools"),
+            "tool_choice": tool_choice,
+            "output_schema": output_schema,
+            "extra": freeze_object(extra, "extra"),
+        }
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+
+    def replaced(self, **changes: Any) -> Request:
+        """Give a request that differs in the members named."""
+        return Request(**{name: getattr(self, name) for name in self.__slots__} | changes)
+
+    def projected(self, *, image_input: bool | None = None, image_policy: ImagePolicy | None = None) -> Request:
+        """Give the request that one route can take: files, and images where it takes none, as lines of text.
+
+        Args:
+            image_input, image_policy: see `unspool.messages.project`.
+        Returns:
+            This very request when nothing changes.
+        """
+        messages = project(self.messages, image_input=image_input, image_policy=image_policy)
+        same = all(one is other for one, other in zip(messages, self.messages, strict=True))
+        return self if same else self.replaced(messages=messages)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError("A request is immutable; build a new one with `replaced`.")
+
+    __delattr__ = __setattr__  # type: ignore[assignment]
 
 
 class OutputSchema:
     """A JSON Schema that the provider is asked to hold its answer to."""
 
     __slots__ = ("name", "schema", "strict")
+    name: str
+    schema: FrozenDict
+    strict: bool
 
     def __init__(self, name: str, schema: Mapping[str, Any], strict: bool = True) -> None:
-        self.name = name
-        self.schema = schema
-        self.strict = strict
+        object.__setattr__(self, "name", name)
+        object.__setattr__(self, "schema", freeze_object(schema, "output_schema"))
+        object.__setattr__(self, "strict", strict)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError("An output schema is immutable; build a new one.")
+
+
+class ModelFacts:
+    """What is known of one model. None: not known."""
+
+    __slots__ = (
+        "context_window",
+        "default_output_tokens",
+        "id",
+        "image_input",
+        "max_output_tokens",
+        "reasoning_efforts",
+    )
+
+    def __init__(
+        self,
+        id: str,
+        *,
+        context_window: int | None = None,
+        max_output_tokens: int | None = None,
+        default_output_tokens: int | None = None,
+        reasoning_efforts: Sequence[str] | None = None,
+        image_input: bool | None = None,
+    ) -> None:
+        self.id = id
+        """The provider's name of the model."""
+        self.context_window = context_window
+        """Tokens that question and answer may have together."""
+        self.max_output_tokens = max_output_tokens
+        """Tokens that an answer may have at most."""
+        self.default_output_tokens = default_output_tokens
+        """The limit that a request gets which states none."""
+        self.reasoning_efforts = None if reasoning_efforts is None else tuple(reasoning_efforts)
+        """The efforts that it takes, in the provider's words; empty when it takes none."""
+        self.image_input = image_input
+        """Whether it can be shown pictures."""
 
 
 class HttpRequest:
@@ -96,14 +191,15 @@ class HttpRequest:
         self.body = body
 
     def secrets(self) -> tuple[str, ...]:
-        """Values that must not be shown: those of all headers but the content's, and their last words (`Bearer …`)."""
+        """Values that must not be shown: of headers but the content's, whole and their last word, and of the query."""
         values = [value for name, value in self.headers.items() if name.lower() not in ("content-type", "accept")]
-        return (*values, *(value.rpartition(" ")[2] for value in values))
+        query = self.url.partition("?")[2].split("&")
+        asked = (value for value in (member.partition("=")[2] for member in query) if len(value) >= _TELLING_CHARS)
+        return (*values, *(value.rpartition(" ")[2] for value in values), *asked)
 
     def __repr__(self) -> str:
-        return (
-            f"HttpRequest({self.method} {redact(self.url)!r}, headers={sorted(self.headers)}, {len(self.body)} bytes)"
-        )
+        url = shown_url(self.url)
+        return f"HttpRequest({self.method} {url!r}, headers={sorted(self.headers)}, {len(self.body)} bytes)"
 
 
 class Response(Protocol):
@@ -181,6 +277,9 @@ class Adapter(Protocol):
     """Knows one vendor's wire. Pure: it never sees a socket, a clock or a random number."""
 
     name: str
+    """Names the dialect, and with it whose replay state it reads."""
+    base_url: str
+    """The vendor's own address, which is asked for a key; an empty text when there is none."""
 
     def build(self, request: Request, *, api_key: str | None, base_url: str) -> HttpRequest:
         """Turn the neutral request into HTTP. Raises ConfigError (INVALID_OPTIONS, INVALID_CREDENTIAL)."""
@@ -192,6 +291,18 @@ class Adapter(Protocol):
 
     def failure(self, status: int, headers: Mapping[str, str], body: bytes) -> UnspoolError:
         """Turn a response with an error status into an error. `body` is bounded and may be cut."""
+        ...
+
+    def facts(self, model: str) -> ModelFacts | None:
+        """Say what the adapter knows of a model by its name; None when it knows nothing."""
+        ...
+
+    def models_request(self, *, api_key: str | None, base_url: str) -> HttpRequest:
+        """Ask which models there are. Raises ConfigError (INVALID_OPTIONS, INVALID_CREDENTIAL)."""
+        ...
+
+    def models(self, body: Any) -> list[ModelFacts]:
+        """Read the answer to `models_request`, parsed. Raises WireError (PROTOCOL) when it lists no models."""
         ...
 
 

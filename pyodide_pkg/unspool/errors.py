@@ -1,13 +1,14 @@
 """Every error of ours: one tree, stable codes, a wire form, and redaction.
 
     UnspoolError
-    ├── ConfigError          INVALID_OPTIONS, MISSING_CREDENTIAL, INVALID_CREDENTIAL, UNSUPPORTED
+    ├── ConfigError          INVALID_OPTIONS, MISSING_CREDENTIAL, INVALID_CREDENTIAL, UNSUPPORTED, NO_ADAPTER,
+    │                        DUPLICATE_ADAPTER
     ├── TransportError       (no leaf of its own: catch it for "the request did not get through")
     │   ├── NetworkError     NETWORK
     │   └── RequestTimeoutError  TIMEOUT
     ├── ProviderError        AUTH, RATE_LIMIT, OVERLOADED, CONTEXT_WINDOW_EXCEEDED, CONTENT_FILTERED, REFUSED,
     │                        INVALID_REQUEST, MODEL_NOT_FOUND, PROVIDER
-    ├── WireError            SSE_EVENT_TOO_LARGE, BODY_TOO_LARGE, PROTOCOL
+    ├── WireError            SSE_EVENT_TOO_LARGE, BODY_TOO_LARGE, PROTOCOL, TOOL_ARGUMENTS_INVALID
     │   └── StreamTruncatedError  STREAM_TRUNCATED
     ├── StreamError          the codes of the text scanners and the pool (listed at the class)
     ├── OutputValidationError    OUTPUT_INVALID, OUTPUT_TRUNCATED, OUTPUT_TOO_LARGE
@@ -20,11 +21,12 @@ Route on `code`, never on the message. docs/errors.md lists each code with its c
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
     from unspool.messages import Message
+    from unspool.schema.problem import Problem
 
 REDACTED = "[redacted]"
 
@@ -37,6 +39,10 @@ _SECRET = re.compile(
     r"|(?i:(?<=[?&;\s])(?:api[-_]?key|key|token|access_token|sig|signature)=)[^&\s\"'<>]+"
     r"|(?<=://)[^/\s:@]+:[^/\s@]+(?=@)"
 )
+
+_QUERY_VALUE = re.compile(r"(?<==)[^&#]+")
+_PLAIN_PARAMETERS = re.compile(r"(?i)[?&](?:alt|api[-_]?version|page[-_]?size|limit)=$")
+"""What addresses of providers carry beside credentials. All else is blanked out, whatever its name."""
 
 _LONG_CHARS = 16
 _TOLD_CHARS = 8
@@ -60,6 +66,18 @@ def redact(text: str, *secrets: str) -> str:
         elif len(secret) >= 4:
             text = text.replace(secret, REDACTED)
     return _SECRET.sub(REDACTED, text)
+
+
+def shown_url(url: str) -> str:
+    """Give an address as it may be shown: what its query says is blanked out, whatever the parameters are called."""
+    head, mark, query = url.partition("?")
+
+    def blanked(match: re.Match[str]) -> str:
+        whole = mark + query
+        known = _PLAIN_PARAMETERS.search(whole, 0, match.start() + len(mark))
+        return match[0] if known else REDACTED
+
+    return redact(head) + mark + redact(_QUERY_VALUE.sub(blanked, query))
 
 
 def _forms(secret: str) -> set[str]:
@@ -210,7 +228,9 @@ class StreamError(UnspoolError):
 
     Codes: UNEXPECTED_TOKEN, MISMATCHED_CLOSING, TRAILING_DATA, EMPTY_INPUT, INCOMPLETE_JSON, INVALID_JSON,
     DUPLICATE_KEY, NON_FINITE_NUMBER, MAX_BYTES_EXCEEDED, MAX_DEPTH_EXCEEDED, MAX_ACTIVE_STREAMS_EXCEEDED,
-    DUPLICATE_STREAM, UNKNOWN_STREAM, STREAM_DISPOSED, INVALID_CHUNK, INVALID_OPTIONS, INTEGRATION_ERROR.
+    DUPLICATE_STREAM, UNKNOWN_STREAM, STREAM_DISPOSED, INVALID_CHUNK, INVALID_OPTIONS, INTEGRATION_ERROR;
+    of text in Python syntax also INVALID_PYTHON, INCOMPLETE_PYTHON, UNKNOWN_NAME, DUPLICATE_FIELD,
+    TOO_MANY_POSITIONAL, INVALID_VALUE.
     """
 
     byte_offset: int | None
@@ -259,6 +279,11 @@ class StreamError(UnspoolError):
 class OutputValidationError(UnspoolError):
     """The model's answer is not a value of the type asked for. The cause is kept in `__cause__`."""
 
+    problems: tuple[Problem, ...] = ()
+    """What is wrong with it, each with its path (`unspool.schema.problem`), when it could be read at all."""
+    attempts: tuple[OutputValidationError, ...] = ()
+    """What was wrong with the answers before it, when the model was asked again."""
+
 
 class CallCancelledError(UnspoolError):
     """The caller stopped the call through its signal. (A cancelled task sees `asyncio.CancelledError`, as always.)"""
@@ -269,3 +294,29 @@ class CallCancelledError(UnspoolError):
 
 class BridgeError(UnspoolError):
     """A message between the page and Python is wrong, or the worker is gone."""
+
+
+def blank_out(error: UnspoolError, secret: str) -> None:
+    """Take a credential out of all that an error would show, its cause included."""
+    error.message = redact(error.message, secret)
+    error.args = (error.message,)
+    error.request_id = error.request_id and redact(error.request_id, secret)
+    if isinstance(error, ProviderError) and error.raw is not None:
+        error.raw = _without(error.raw, secret)
+    if error.__cause__ is not None:
+        import traceback
+
+        trace = "".join(traceback.format_exception(error.__cause__))
+        if redact(trace, secret) != redact(trace):
+            error.__cause__ = None
+    error.__context__ = None
+
+
+def _without(value: Any, secret: str) -> Any:
+    if isinstance(value, str):
+        return redact(value, secret)
+    if isinstance(value, Mapping):
+        return {redact(name, secret): _without(item, secret) for name, item in cast("Mapping[str, Any]", value).items()}
+    if isinstance(value, list):
+        return [_without(item, secret) for item in cast("Sequence[Any]", value)]
+    return value

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import traceback
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Self, Unpack, cast
+from typing import TYPE_CHECKING, Any, Self, Unpack, cast
 
 from unspool.contracts import ProviderDecoder, Request, Response, Signal
 from unspool.errors import (
@@ -22,7 +21,7 @@ from unspool.errors import (
     ProviderError,
     UnspoolError,
     WireError,
-    redact,
+    blank_out,
 )
 from unspool.messages import Message
 from unspool.options import CallOptions, Prompt, build_request, check_options
@@ -31,6 +30,9 @@ from unspool.stream.assembler import BlockAssembler
 from unspool.stream.chunks import Chunk, Finish
 from unspool.stream.response import ResponseMachine
 from unspool.transport.time_limit import time_limit
+
+if TYPE_CHECKING:
+    from unspool.schema.native import Dialect
 
 MAX_ERROR_BODY_BYTES = 65_536
 """What is read of a response with an error status; providers say less, and pages of proxies need not be whole."""
@@ -48,6 +50,8 @@ class LanguageModel(ABC):
 
     model: str
     """The provider's name of the model."""
+    schema_dialect: Dialect = "openai"
+    """Which part of JSON Schema its provider holds answers to."""
 
     def __init__(self, model: str, **defaults: Unpack[CallOptions]) -> None:
         """Name the model and the options that hold where a call says nothing.
@@ -338,7 +342,7 @@ class ChunkStream:
         last = chunks[-1]
         if isinstance(last, Finish) and last.error is not None:
             if self._credential is not None:
-                _blank_out(last.error, self._credential)
+                blank_out(last.error, self._credential)
             self.error = last.error
 
     def _interrupt(self) -> None:
@@ -405,27 +409,3 @@ def _typed(error: Exception, blame: type[UnspoolError]) -> UnspoolError:
         ours = WireError("PROTOCOL", f"The answer could not be decoded ({words}).")
     ours.__cause__ = error
     return ours
-
-
-def _blank_out(error: UnspoolError, secret: str) -> None:
-    """Take a credential out of all that an error would show, its cause included."""
-    error.message = redact(error.message, secret)
-    error.args = (error.message,)
-    error.request_id = error.request_id and redact(error.request_id, secret)
-    if isinstance(error, ProviderError) and error.raw is not None:
-        error.raw = _without(error.raw, secret)
-    if error.__cause__ is not None:
-        trace = "".join(traceback.format_exception(error.__cause__))
-        if redact(trace, secret) != redact(trace):
-            error.__cause__ = None
-    error.__context__ = None
-
-
-def _without(value: Any, secret: str) -> Any:
-    if isinstance(value, str):
-        return redact(value, secret)
-    if isinstance(value, Mapping):
-        return {redact(name, secret): _without(item, secret) for name, item in cast("Mapping[str, Any]", value).items()}
-    if isinstance(value, list):
-        return [_without(item, secret) for item in cast("Sequence[Any]", value)]
-    return value

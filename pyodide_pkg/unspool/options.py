@@ -28,8 +28,12 @@ class CallOptions(TypedDict, total=False):
     """Texts before which the answer ends."""
     seed: int | None
     """Asks the provider for a repeatable answer."""
+    reasoning_effort: str | None
+    """How long the model is to think, in the provider's own words, such as "low"."""
     tools: Sequence[Mapping[str, Any]]
     """Each `{"name", "description", "parameters"}`, parameters being a JSON Schema."""
+    tool_choice: str | None
+    """"auto" (the default), "required", "none", or the name of the tool that must be called."""
     output_schema: OutputSchema | None
     """What the provider holds the answer to (native structured output)."""
     extra: Mapping[str, Any] | None
@@ -110,6 +114,10 @@ def _is_text(value: object) -> bool:
     return isinstance(value, str)
 
 
+def _is_name(value: object) -> bool:
+    return isinstance(value, str) and bool(value)
+
+
 def _is_integer(value: object) -> TypeGuard[int]:
     return isinstance(value, int) and not isinstance(value, bool)
 
@@ -149,7 +157,9 @@ _CHECKS: dict[str, tuple[Callable[[object], bool], str]] = {
     "max_output_tokens": (_is_count, "a whole number, 1 or more"),
     "stop": (_is_texts, "a text or a sequence of texts"),
     "seed": (_is_integer, "a whole number"),
+    "reasoning_effort": (_is_name, "a text that is not empty"),
     "tools": (_is_tools, "a sequence of mappings with a name"),
+    "tool_choice": (_is_name, 'a text: "auto", "required", "none" or the name of a tool'),
     "output_schema": (_is_schema, "an OutputSchema"),
     "extra": (_is_mapping, "a mapping"),
 }

@@ -454,6 +454,8 @@ def request(**members: Any) -> str:
         (request(lm={"object": "json:dumps"}), "INVALID_OPTIONS"),
         (request(lm={"provider": "openai-chat"}), "INVALID_OPTIONS"),
         (request(lm={"provider": "openai-chat", "model": "m", "apikey": "typo"}), "INVALID_OPTIONS"),
+        (request(lm={"provider": "openai-chat", "model": "m", "profile": "nobody"}), "INVALID_OPTIONS"),
+        (request(lm={"provider": "openai", "model": "m", "profile": "ollama"}), "INVALID_OPTIONS"),
         (request(lm={"provider": "scripted", "text": 1}), "INVALID_OPTIONS"),
         (request(lm={"provider": "scripted", "text": "a", "chunkChars": 0}), "INVALID_OPTIONS"),
         (request(options={"temprature": 1}), "INVALID_OPTIONS"),
@@ -550,3 +552,21 @@ async def test_functions_of_the_module_share_one_table() -> None:
     assert [event["type"] for event in ok(await module.pull(call))["events"]] == ["cancelled"]
     assert ok(await module.close(call)) == {}
     assert ok(module.register('{"modules": {}}')) == {}
+
+
+@pytest.mark.parametrize(
+    "lm",
+    [
+        {"provider": "openai"},
+        {"provider": "openai-chat"},
+        {"provider": "openai-chat", "profile": "ollama"},
+        {"provider": "anthropic"},
+        {"provider": "gemini"},
+    ],
+    ids=str,
+)
+async def test_providers_have_the_same_members(bridge: Bridge, lm: dict[str, Any]) -> None:
+    members = {"model": "m", "apiKey": "k", "baseURL": "http://127.0.0.1:9/v1", "timeoutS": 5, "idleTimeoutS": 5}
+    assert ok(await bridge.open(request(lm={**lm, **members, "imageInput": False})))["id"]
+    assert ok(await bridge.open(request(lm={**lm, "model": "m"})))["id"]
+    assert refused(await bridge.open(request(lm={**lm, "model": "m", "apikey": "typo"})))["code"] == "INVALID_OPTIONS"

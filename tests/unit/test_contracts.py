@@ -8,7 +8,7 @@ import pytest
 
 from unspool.contracts import HttpRequest, OutputSchema, Request, Signal
 from unspool.errors import ConfigError
-from unspool.messages import UserMessage
+from unspool.messages import File, UserMessage
 
 KEY = "unspool-marker-0123456789"
 
@@ -65,3 +65,37 @@ def test_output_schema_is_strict_by_default() -> None:
 def test_an_event_is_a_signal() -> None:
     assert isinstance(asyncio.Event(), Signal)
     assert not isinstance(object(), Signal)
+
+
+def test_projected_request() -> None:
+    request = Request("m", [UserMessage("a")], temperature=0.5, tools=[{"name": "f"}])
+    assert request.projected() is request
+    with_file = request.replaced(messages=[UserMessage(["a", File("b")])])
+    projected = with_file.projected()
+    assert projected.messages == (UserMessage(["a", '\n[File "b"]']),)
+    assert (projected.temperature, projected.tools) == (0.5, [{"name": "f"}])
+    assert with_file.messages == (UserMessage(["a", File("b")]),)
+
+
+def test_requests_are_frozen_through_and_through() -> None:
+    """Whoever is handed one, and whoever made it, cannot change what will be sent."""
+    parameters = {"type": "object"}
+    extra = {"a": [1]}
+    request = Request("m", [UserMessage("a")], tools=[{"name": "f", "parameters": parameters}], extra=extra)
+    parameters["type"] = "array"
+    extra["a"].append(2)
+    assert (request.tools[0]["parameters"], request.extra) == ({"type": "object"}, {"a": [1]})
+    with pytest.raises(AttributeError):
+        request.model = "x"
+    with pytest.raises(TypeError):
+        request.tools.append({})
+    with pytest.raises(TypeError):
+        request.extra["a"].append(3)
+    for wrong in ({"extra": {"x": b""}}, {"tools": [{"f": float("nan")}]}):
+        with pytest.raises(ConfigError):
+            Request("m", [], **wrong)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+
+
+def test_messages_inside_messages_are_taken_out() -> None:
+    inner = UserMessage("b")
+    assert Request("m", [UserMessage(["a", inner])]).messages == (UserMessage("a"), inner)

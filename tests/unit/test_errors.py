@@ -19,6 +19,7 @@ from unspool.errors import (
     UnspoolError,
     WireError,
     redact,
+    shown_url,
 )
 from unspool.messages import AssistantMessage
 
@@ -161,3 +162,20 @@ def test_redact_knows_a_long_secret_in_every_form(told: str) -> None:
 
 def test_redact_leaves_what_only_begins_alike() -> None:
     assert redact("Marker pens", LONG) == "Marker pens"
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("https://h/v1", "https://h/v1"),
+        ("https://h/v1?code=abc", "https://h/v1?code=[redacted]"),
+        ("https://h/v1?api-version=2024-10-21&x=a&alt=sse", "https://h/v1?api-version=2024-10-21&x=[redacted]&alt=sse"),
+        ("https://h/v1?my-api-version=abc", "https://h/v1?my-api-version=[redacted]"),
+        ("https://h/v1?flag&key=", "https://h/v1?flag&key="),
+        ("https://h/v1?a=b=c", "https://h/v1?a=[redacted]"),
+        ("https://user:pass@h/v1", "https://[redacted]@h/v1"),
+    ],
+)
+def test_shown_url(url: str, shown: str) -> None:
+    """Whatever a gateway calls its key, its value is not shown."""
+    assert shown_url(url) == shown

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from unspool import llms
+from unspool import http_model, llms
 from unspool.contracts import Request
 from unspool.errors import ConfigError, NetworkError, ProviderError
 from unspool.llms import FunctionModel, OpenAIChat
-from unspool.messages import Usage
+from unspool.messages import File, Image, Usage, UserMessage
 from unspool.providers.openai_chat import OpenAIChatAdapter
 from unspool.stream.chunks import Finish, TextDelta, UsageReport
 from unspool.testing import HttpResponse, ScriptedTransport
@@ -73,7 +73,7 @@ async def test_one_transport_serves_a_model_and_is_made_late(monkeypatch: pytest
         made.append(limits)
         return ScriptedTransport([ANSWER, ANSWER])
 
-    monkeypatch.setattr(llms, "default_transport", make)
+    monkeypatch.setattr(http_model, "default_transport", make)
     lm = OpenAIChat("m", api_key="k", timeout_s=1, idle_timeout_s=2)
     assert made == []
     await lm.call("Hello")
@@ -82,7 +82,7 @@ async def test_one_transport_serves_a_model_and_is_made_late(monkeypatch: pytest
 
 
 async def test_openai_is_not_asked_without_a_key(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(llms, "default_transport", lambda **_: ScriptedTransport())
+    monkeypatch.setattr(http_model, "default_transport", lambda **_: ScriptedTransport())
     for _ in range(2):
         with pytest.raises(ConfigError, match="as api_key") as caught:
             await OpenAIChat("m").call("Hello")
@@ -252,7 +252,6 @@ def test_loading_the_models_opens_nothing() -> None:
     "options",
     [
         {"base_url": 5},
-        {"base_url": None},
         {"base_url": b"http://h"},
         {"transport": 5},
         {"transport": object()},
@@ -265,3 +264,15 @@ def test_what_cannot_be_meant_is_refused_at_once(options: Any) -> None:
         OpenAIChat("m", **options)
     assert caught.value.code == "INVALID_OPTIONS"
     assert next(iter(options)).partition("_")[0] in caught.value.message
+
+
+async def test_functions_get_files_as_lines_and_images_as_they_are() -> None:
+    seen: list[Request] = []
+    image = Image("https://example.org/a.png")
+
+    def generate(request: Request) -> list[str]:
+        seen.append(request)
+        return ["ok"]
+
+    await FunctionModel(generate).call(UserMessage(["Read", File("a.txt"), image]))
+    assert seen[0].messages == (UserMessage(["Read", '\n[File "a.txt"]', image]),)

@@ -52,7 +52,7 @@ def test_everything_reaches_the_request() -> None:
     assert request.model == "m"
     assert request.max_output_tokens == 5
     assert request.stop == ("a", "b")
-    assert request.tools == tuple(tools)
+    assert request.tools == tools
     assert request.output_schema is schema
 
 

@@ -3,6 +3,7 @@
  * message on its way at a time, so that what comes meanwhile goes together again.
  */
 import { UnspoolError, fromWire, type WireError } from "./errors.js";
+import type { Path } from "./events.js";
 import type { Patch } from "./live-value.js";
 import type { ToHost } from "./wire.js";
 
@@ -172,5 +173,18 @@ function readAnswers(text: string, wanted: number): readonly StepAnswer[] {
   const answers = answer.value?.answers;
   if (answer.ok !== true || !Array.isArray(answers) || answers.length !== wanted)
     throw new UnspoolError("BRIDGE_PROTOCOL", "Python did not answer each step.");
+  for (const { updates } of answers as StepAnswer[]) for (const { changes } of updates ?? []) placePatches(changes);
   return answers as StepAnswer[];
+}
+
+/** Give the patches their whole paths: Python sends them after the first `keep` steps of the path before. */
+function placePatches(patches: readonly Patch[]): void {
+  let before: Path = [];
+  for (const patch of patches as readonly { path: Path; keep?: number }[]) {
+    if (patch.keep !== undefined) {
+      patch.path = [...before.slice(0, patch.keep), ...patch.path];
+      delete patch.keep;
+    }
+    before = patch.path;
+  }
 }

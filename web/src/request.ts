@@ -3,17 +3,31 @@ import { absolute } from "./address.js";
 import { UnspoolError, invalid, reasonText } from "./errors.js";
 import type { Message } from "./events.js";
 import type { PageModel } from "./page-models.js";
-import { resolveSchema, type ResolvedSchema, type SchemaInput } from "./schema.js";
+import { resolveSchema, type JsonSchema, type ResolvedSchema, type SchemaInput } from "./schema.js";
 
 export type ApiKey = string | (() => string | Promise<string>);
 
 /** A model that Python reaches itself, over HTTP or in the worker. Further members go to Python as they are. */
 export interface ModelSpec {
-  readonly provider: "openai-chat" | "wllama" | "scripted" | (string & {});
+  readonly provider: "openai" | "openai-chat" | "anthropic" | "gemini" | "wllama" | "scripted" | (string & {});
   readonly model?: string;
+  /** Of "openai-chat": a server whose ways and address are known. */
+  readonly profile?:
+    | "azure"
+    | "deepseek"
+    | "groq"
+    | "llama.cpp"
+    | "lm-studio"
+    | "mistral"
+    | "ollama"
+    | "openrouter"
+    | "vllm"
+    | (string & {});
   /** A key, or a function that fetches one for each query. Sent in the worker's requests, shown nowhere. */
   readonly apiKey?: ApiKey;
   readonly baseURL?: string;
+  /** Whether the model is shown images, where that is not known by its name. */
+  readonly imageInput?: boolean;
   readonly [member: string]: unknown;
 }
 
@@ -31,6 +45,11 @@ export interface GenerationOptions {
   readonly maxOutputTokens?: number;
   readonly stop?: readonly string[];
   readonly seed?: number;
+  /** How long the model is to think, in the provider's own words. */
+  readonly reasoningEffort?: string;
+  readonly tools?: readonly { readonly name: string; readonly description?: string; readonly parameters?: JsonSchema }[];
+  /** "auto", "required", "none", or the name of the tool that must be called. */
+  readonly toolChoice?: string;
   /** Further members of the provider's request body, as they are. */
   readonly extra?: Readonly<Record<string, unknown>>;
 }

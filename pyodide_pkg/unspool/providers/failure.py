@@ -14,37 +14,59 @@ from unspool.stream.excerpt import excerpt
 from unspool.structured import strict_json
 
 _MESSAGE_CHARS = 500
+_WAITS = ("retry_after", "retry_after_seconds", "retryDelay", "retry_after_ms")
+"""How error bodies say how long to wait. Pages depend on them: `retry-after` is hidden from them by CORS (F52)."""
 _BODY_BYTES = 65_536
 
 type Kind = tuple[str, bool]
 """A code of ours, and whether the same call may succeed later."""
 
 _TELLING: tuple[tuple[re.Pattern[str], Kind], ...] = (
-    (re.compile(r"context_(length|window)_exceeded|exceed_context_size"), ("CONTEXT_WINDOW_EXCEEDED", False)),
-    (re.compile(r"content_(filter|policy)|responsibleaipolicy|data_inspection"), ("CONTENT_FILTERED", False)),
+    (
+        re.compile(r"context_(length|window)_exceeded|exceed_context_size|model_max_prompt_tokens"),
+        ("CONTEXT_WINDOW_EXCEEDED", False),
+    ),
+    (
+        re.compile(
+            r"content_(filter|policy)|responsibleaipolicy|data_inspection|moderation|(bio|cyber)_policy|policy_violation"
+        ),
+        ("CONTENT_FILTERED", False),
+    ),
     (re.compile(r"insufficient_(quota|balance|credits)|billing"), ("RATE_LIMIT", False)),
-    (re.compile(r"model_not_found|deploymentnotfound|model_not_available"), ("MODEL_NOT_FOUND", False)),
+    (
+        re.compile(r"model_not_found|deploymentnotfound|model_not_available|\binvalid_model\b"),
+        ("MODEL_NOT_FOUND", False),
+    ),
 )
 """Codes and types of vendors that say more than the HTTP status."""
 
 _GENERAL: tuple[tuple[re.Pattern[str], Kind], ...] = (
-    (re.compile(r"invalid_api_key|authentication|unauthorized|permission"), ("AUTH", False)),
+    (re.compile(r"invalid_api_key|api_key_invalid|authentication|unauthorized|permission"), ("AUTH", False)),
     (re.compile(r"rate_?limit|too_many_requests|resource_exhausted|throttl"), ("RATE_LIMIT", True)),
     (re.compile(r"overload|unavailable|capacity"), ("OVERLOADED", True)),
-    (re.compile(r"invalid_request|bad_?request|invalid_argument|validation"), ("INVALID_REQUEST", False)),
+    (
+        re.compile(r"invalid_(request|argument|prompt|base64)|image_|_image|bad_?request|validation"),
+        ("INVALID_REQUEST", False),
+    ),
     (re.compile(r"server_?error|internal|api_error|timeout"), ("PROVIDER", True)),
 )
 """Those that say what the status says, for errors that have none."""
 
 _CONTEXT = re.compile(
-    r"maximum context length|context (?:length|window|size)[^.]{0,40}exceed"
-    r"|exceeds?[^.]{0,40} context (?:length|window|size)"
-    r"|(?:prompt|input) is too long|too many (?:input |prompt )?tokens"
+    r"maximum context length|context (?:length|window|size|limit)[^.]{0,40}exceed"
+    r"|exceeds?[^.]{0,40} context (?:length|window|size|limit)"
+    r"|(?:prompt|input) is too long|too many (?:input |prompt )?tokens|maximum (?:prompt|model) length"
+    r"|exceeds the maximum (?:input |number of )tokens|context overflow|reduce the length of the messages"
 )
-_NO_MODEL = re.compile(r"\bmodel\b[^\n]{0,200}(?:not found|not exist|not available)|no such model")
+_NO_MODEL = re.compile(
+    r"\bmodels?\b[^\n]{0,200}(?:not found|not exist|not available|not a valid model)|no such model"
+    r"|not a valid model|invalid model\b|^model: \S+$"
+)
+_FILTERED = re.compile(r"blocked by (?:our |the )?content (?:filter|management|policy)|content management policy")
 _HINT = re.compile(
     r"(?:try again|retry|wait)[^.\d]{0,30}(?:(\d{1,5})m(?!s) ?)?(\d{1,6}(?:\.\d{1,6})?) ?(ms|s\b|sec)", re.IGNORECASE
 )
+_STATED_ID = re.compile(r'"request_?[iI]d"\s*:\s*"([\w.:-]{1,200})"|request ID (req_\w{1,200})')
 _SECONDS = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)s?")
 
 
@@ -58,8 +80,11 @@ def http_failure(status: int, headers: Mapping[str, str], body: bytes) -> Provid
     Returns:
         ProviderError with status, request id and waiting time where they are known.
     """
-    detail = detail_in(body[:_BODY_BYTES].decode("utf-8", "replace"))
-    return _failure(f"The provider answered with status {status}", detail, status, headers)
+    text = body[:_BODY_BYTES].decode("utf-8", "replace")
+    error = _failure(f"The provider answered with status {status}", detail_in(text), status, headers)
+    if error.request_id is None and (stated := _STATED_ID.search(text)):
+        error.request_id = stated[1] or stated[2]  # pages see no header that the server does not expose to them (CORS)
+    return error
 
 
 def stream_failure(detail: Mapping[str, Any]) -> ProviderError:
@@ -155,8 +180,10 @@ def _kind(names: str, message: str, status: int | None) -> Kind:
             return kind
     if status in (None, 400, 413, 422, 500) and _CONTEXT.search(message):
         return "CONTEXT_WINDOW_EXCEEDED", False
-    if status in (None, 400, 404) and _NO_MODEL.search(message):
+    if status in (None, 400, 404, 422) and _NO_MODEL.search(message):
         return "MODEL_NOT_FOUND", False
+    if status in (None, 400, 403, 451) and _FILTERED.search(message):
+        return "CONTENT_FILTERED", False
     if status is not None:
         return _kind_of_status(status)
     for pattern, kind in _GENERAL:
@@ -170,7 +197,7 @@ def _kind_of_status(status: int) -> Kind:
         return "AUTH", False
     if status in (402, 429):
         return "RATE_LIMIT", status == 429  # 402: no credit left
-    if status in (503, 529):
+    if status in (498, 503, 529):  # 498: Groq's word for no capacity
         return "OVERLOADED", True
     if status >= 500 or status in (408, 409, 425):
         return "PROVIDER", status not in (501, 505)
@@ -198,13 +225,15 @@ def _retry_after(headers: Mapping[str, str], detail: Mapping[str, Any], message:
         if seconds is not None:
             return seconds
     details = detail.get("details")
-    for holder in (detail, *(cast("list[object]", details) if isinstance(details, list) else ())):
+    listed = cast("list[object]", details) if isinstance(details, list) else ()
+    for holder in (detail, detail.get("metadata"), *listed):
         if isinstance(holder, Mapping):
             members = cast("Mapping[str, object]", holder)
-            value = members.get("retry_after", members.get("retryDelay"))
-            match = _SECONDS.fullmatch(str(value)) if isinstance(value, int | float | str) else None
-            if match:
-                return float(match[1])
+            for name in _WAITS:
+                value = members.get(name)
+                match = _SECONDS.fullmatch(str(value)) if isinstance(value, int | float | str) else None
+                if match:
+                    return float(match[1]) / (1000 if name.endswith("_ms") else 1)
     hint = _HINT.search(message)
     if hint:
         return int(hint[1] or 0) * 60 + float(hint[2]) / (1000 if hint[3].lower() == "ms" else 1)

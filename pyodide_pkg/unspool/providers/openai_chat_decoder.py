@@ -7,12 +7,16 @@ answer. Source: OpenAI API reference, "The chat completion chunk object"; record
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from typing import Any, cast
 
-from unspool.errors import ProviderError, StreamTruncatedError, UnspoolError, WireError
-from unspool.messages import FinishReason, Usage
+from unspool.errors import ConfigError, ProviderError, StreamTruncatedError, UnspoolError, WireError
+from unspool.frozen_json import freeze
+from unspool.messages import FinishReason, Image, Origin, Usage
+from unspool.messages.parts import ProviderPart, Replay
 from unspool.providers.failure import detail_in, error_detail, said_in, stream_failure
+from unspool.providers.openai_reasoning import FIELD as REASONING_DETAILS
+from unspool.providers.openai_reasoning import ReasoningDetails
 from unspool.providers.openai_tool_calls import OpenAIToolCalls, grown
 from unspool.stream.chunks import (
     BlockEnd,
@@ -28,6 +32,7 @@ from unspool.stream.excerpt import excerpt
 from unspool.structured import strict_json
 
 _MAX_DIAGNOSTICS = 16
+_MAX_ANNOTATIONS = 1_024
 _REASONING_FIELDS = ("reasoning_content", "reasoning", "reasoning_text")
 _REASONS: dict[str, FinishReason] = {
     "stop": "stop",
@@ -49,22 +54,33 @@ _REASONS: dict[str, FinishReason] = {
     "insufficient_system_resource": "error",
 }
 """Raw reasons in lower case; an unknown one counts as "stop", with the raw one beside it."""
+_RARE = frozenset({REASONING_DETAILS, "images", "annotations"})
+_SAID_OF_ALL = frozenset({"prompt_filter_results", "content_filter_results", "citations", "search_results"})
+_SAID_OF_CHOICE = frozenset({"content_filter_results", "content_filter_result"})
+_SAID_ONCE = ("service_tier", "system_fingerprint", "provider")
+"""What servers say of an answer beside it: kept as metadata, each as last said."""
 
 
 class OpenAIChatDecoder:
     """Decode one chat completion.
 
     Reasoning, text and refusal follow each other as blocks of their own; tool calls stay open until the end, since
-    servers may go on with any of them. Usage is reported once, at the end.
+    servers may go on with any of them. Reasoning details that the next turn needs follow as one block of their own.
+    Usage is reported once, at the end.
     """
 
     __slots__ = (
+        "_adapter",
         "_answered",
         "_choice",
         "_cumulative",
+        "_details",
         "_ended",
+        "_id",
         "_index",
         "_kind",
+        "_metadata",
+        "_model",
         "_next_index",
         "_raw_reason",
         "_seen",
@@ -79,14 +95,16 @@ class OpenAIChatDecoder:
     diagnostics: list[str]
     """Oddities that were passed over, each said once; at most 16."""
 
-    def __init__(self, *, choice: int = 0, cumulative: bool = False) -> None:
+    def __init__(self, *, adapter: str = "openai-chat", choice: int = 0, cumulative: bool = False) -> None:
         """
         Args:
+            adapter: name of the adapter, which may read what the next turn needs.
             choice: index of the choice to read, for requests with `n` above 1; the others are passed over.
             cumulative: set it for servers that send in each event the whole text so far. It cannot be guessed: the
                 deltas `ha`, `haha` look the same.
         """
         self.diagnostics = []
+        self._adapter = adapter
         self._choice = choice
         self._cumulative = cumulative
         self._tools = OpenAIToolCalls(self._new_block, self._note, cumulative=cumulative)
@@ -96,6 +114,10 @@ class OpenAIChatDecoder:
         self._seen: dict[BlockKind, str] = {}
         self._raw_reason: str | None = None
         self._usage: dict[str, Any] | None = None
+        self._details = ReasoningDetails()
+        self._metadata: dict[str, Any] = {}
+        self._model: str | None = None
+        self._id: str | None = None
         self._stray: str | None = None  # words of an event that is no part of a completion
         self._answered = False
         self._streamed = False
@@ -139,6 +161,7 @@ class OpenAIChatDecoder:
             if isinstance(event, dict):
                 members = cast("dict[str, Any]", event)
                 self._read_usage(members)
+                self._read_origin(members)
                 choices = members.get("choices")
                 if choices is None:
                     if self._stray is None:
@@ -174,6 +197,11 @@ class OpenAIChatDecoder:
         out: list[Chunk] = []
         self._close_text(out)
         out += self._tools.finish()
+        details = self._details.whole()
+        if details:
+            index = self._new_block()
+            part = ProviderPart(REASONING_DETAILS, Replay(self._adapter, {REASONING_DETAILS: details}))
+            out += (BlockStart(index, REASONING_DETAILS), BlockEnd(index, part=part))
         if self._usage is not None:
             out.append(UsageReport(_usage(self._usage)))
         raw = self._raw_reason
@@ -182,7 +210,10 @@ class OpenAIChatDecoder:
             reason = "tool_calls"  # a forced call, and servers that give no reason
         if reason == "error" and error is None:
             error = ProviderError("PROVIDER", f"The provider broke off the answer ({raw}).", retryable=True)
-        out.append(Finish("error" if error is not None else reason, raw, error))
+        origin = Origin(self._adapter, self._model, self._id) if self._model or self._id else None
+        if error is not None:
+            reason = "error"
+        out.append(Finish(reason, raw, error, origin=origin, metadata=self._metadata or None))
         return out
 
     def _note(self, text: str) -> None:
@@ -201,6 +232,20 @@ class OpenAIChatDecoder:
             if isinstance(usage, dict) and usage:
                 self._usage = cast("dict[str, Any]", usage)
                 return
+
+    def _read_origin(self, event: dict[str, Any]) -> None:
+        if self._id is None:  # each event says the same
+            id_, model = event.get("id"), event.get("model")
+            self._id = id_ if isinstance(id_, str) and id_ else None
+            self._model = model if isinstance(model, str) and model else self._model
+            self._keep(event, _SAID_ONCE)
+        if not _SAID_OF_ALL.isdisjoint(event):
+            self._keep(event, _SAID_OF_ALL)
+
+    def _keep(self, holder: dict[str, Any], names: Container[str]) -> None:
+        for name, value in holder.items():
+            if name in names and value not in (None, "", {}, []):
+                self._metadata[name] = _frozen(value, name)
 
     def _read_choices(self, choices: object, out: list[Chunk]) -> None:
         if not isinstance(choices, list):
@@ -226,6 +271,8 @@ class OpenAIChatDecoder:
             # A whole completion: the server does not stream. Beside deltas it is a copy of them.
             self._whole = True
             self._read_delta(cast("dict[str, Any]", message), out)
+        if not _SAID_OF_CHOICE.isdisjoint(choice):
+            self._keep(choice, _SAID_OF_CHOICE)
         text = choice.get("text")
         if isinstance(text, str):  # the older completions endpoint
             self._add("text", text, out)
@@ -247,6 +294,10 @@ class OpenAIChatDecoder:
         refusal = delta.get("refusal")
         if isinstance(refusal, str):
             self._add("refusal", refusal, out)
+        if not _RARE.isdisjoint(delta):
+            self._details.add(delta.get(REASONING_DETAILS))
+            self._add_images(delta.get("images"), out)
+            self._add_annotations(delta.get("annotations"))
         calls: object = delta.get("tool_calls")
         if calls is None:
             single: object = delta.get("function_call")  # the older form: one call without id
@@ -275,10 +326,35 @@ class OpenAIChatDecoder:
             out.append(BlockStart(self._index, kind))
         out.append(ReasoningDelta(self._index, text) if kind == "reasoning" else TextDelta(self._index, text))
 
+    def _add_images(self, images: object, out: list[Chunk]) -> None:
+        for item in cast("list[object]", images) if isinstance(images, list) else ():
+            holder = cast("dict[str, Any]", item).get("image_url") if isinstance(item, dict) else None
+            url = cast("dict[str, Any]", holder).get("url") if isinstance(holder, dict) else holder
+            try:
+                image = Image(cast(str, url))
+            except ConfigError as error:
+                raise WireError("PROTOCOL", f"The provider sent an image that is none: {error.message}") from error
+            self._close_text(out)
+            index = self._new_block()
+            out += (BlockStart(index, "image"), BlockEnd(index, part=image))
+
+    def _add_annotations(self, annotations: object) -> None:
+        if isinstance(annotations, list) and annotations:
+            annotations = cast("list[object]", annotations)
+            known: list[object] = self._metadata.setdefault("annotations", [])
+            known += _frozen(annotations[: _MAX_ANNOTATIONS - len(known)], "annotations")
+
     def _close_text(self, out: list[Chunk]) -> None:
         if self._kind is not None:
             self._kind = None
             out.append(BlockEnd(self._index))
+
+
+def _frozen(value: object, name: str) -> Any:
+    try:
+        return freeze(value, name)
+    except ConfigError as error:  # events that never were JSON: a model in the page
+        raise WireError("PROTOCOL", f"The provider sent something without JSON form: {error.message}") from error
 
 
 def _reasoning(delta: dict[str, Any]) -> str:
@@ -287,7 +363,7 @@ def _reasoning(delta: dict[str, Any]) -> str:
         text = delta.get(field)
         if isinstance(text, str) and text:
             return text
-    return _joined(delta.get("reasoning_details"), ("text", "summary"))
+    return _joined(delta.get(REASONING_DETAILS), ("text", "summary"))
 
 
 def _content_part(part: object) -> tuple[BlockKind, str]:
@@ -323,12 +399,18 @@ def _joined(items: object, fields: Sequence[str]) -> str:
 
 def _usage(raw: dict[str, Any]) -> Usage:
     cached = _count(raw.get("prompt_tokens_details"), "cached_tokens")
+    asked = _count(raw, "prompt_tokens", "input_tokens")
+    answered = _count(raw, "completion_tokens", "output_tokens")
+    total = _count(raw, "total_tokens")
+    reasoning = _count(raw.get("completion_tokens_details"), "reasoning_tokens")
+    if asked is not None and answered is not None and reasoning and total == asked + answered + reasoning:
+        answered += reasoning  # xAI counts reasoning beside the answer
     return Usage(
-        _count(raw, "prompt_tokens", "input_tokens"),
-        _count(raw, "completion_tokens", "output_tokens"),
-        _count(raw, "total_tokens"),
+        asked,
+        answered,
+        total,
         cached_input_tokens=_count(raw, "prompt_cache_hit_tokens") if cached is None else cached,
-        reasoning_tokens=_count(raw.get("completion_tokens_details"), "reasoning_tokens"),
+        reasoning_tokens=reasoning,
         raw=raw,
     )
 

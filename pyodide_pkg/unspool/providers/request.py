@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from unspool.contracts import Request
 from unspool.errors import ConfigError
 from unspool.stream.nesting import is_deeper
 
@@ -15,6 +16,7 @@ _URL = re.compile(
     r"(/[^?#\\\s\0-\x1f\ud800-\udfff]*)?(\?[^#\s\0-\x1f\ud800-\udfff]*)?",
     re.IGNORECASE,
 )
+_LOOPBACK = re.compile(r"127(?:\.[0-9]{1,3}){3}")
 _CREDENTIAL = re.compile(r"[!-~]+")  # visible ASCII: what every HTTP client sends unchanged
 
 
@@ -40,10 +42,35 @@ def endpoint(base_url: str, path: str) -> str:
     return f"{scheme}://{host}{folder if folder.endswith(path) else folder + path}{query}"
 
 
+def sibling(base_url: str, path: str, other: str) -> str:
+    """Give the address of another endpoint beside the one of `path`.
+
+    Args:
+        base_url: as for `endpoint`, also when it is the whole address of `path`.
+        path: such as `/chat/completions`.
+        other: such as `/models`; `/…` alone goes under the base URL, `//…` under the root of the host.
+    Raises:
+        ConfigError: INVALID_OPTIONS as `endpoint`.
+    """
+    match = _parts(endpoint(base_url, path))
+    assert match is not None
+    scheme, host, _, folder, query = match.groups(default="")
+    folder = "" if other.startswith("//") else folder[: -len(path)]
+    return f"{scheme}://{host}{folder}/{other.lstrip('/')}{query}"
+
+
 def host_of(base_url: str) -> str:
     """The host name in lower case, without port; empty when the URL is malformed."""
     match = _parts(base_url)
-    return match[2].partition(":")[0].lower() if match else ""
+    if match is None:
+        return ""
+    host = match[2].lower()
+    return host[: host.index("]") + 1] if host.startswith("[") else host.partition(":")[0]
+
+
+def is_local(host: str) -> bool:
+    """Whether a host is the machine itself, which asks for no key."""
+    return host in ("localhost", "[::1]") or host.endswith(".localhost") or bool(_LOOPBACK.fullmatch(host))
 
 
 def _parts(base_url: str) -> re.Match[str] | None:
@@ -63,6 +90,23 @@ def check_credential(api_key: str) -> str:
             "INVALID_CREDENTIAL", f"The API key {fault}. Was it copied whole, without line ends or quotes?"
         )
     return api_key
+
+
+def check_tool_choice(request: Request) -> str | None:
+    """Give the choice between tools that a request makes, when it has any tools.
+
+    Returns:
+        "auto", "required", "none" or the name of a tool of the request; None when it makes no choice.
+    Raises:
+        ConfigError: INVALID_OPTIONS when a tool is demanded that the request does not have.
+    """
+    choice = request.tool_choice
+    if choice is None or choice in ("auto", "none"):
+        return choice if request.tools else None
+    if not request.tools or (choice != "required" and all(tool.get("name") != choice for tool in request.tools)):
+        what = "a tool" if choice == "required" else f"the tool {choice!r}"
+        raise ConfigError("INVALID_OPTIONS", f"tool_choice demands {what}, which the request does not have.")
+    return choice
 
 
 def json_body(members: Mapping[str, Any]) -> bytes:

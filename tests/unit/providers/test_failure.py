@@ -76,6 +76,65 @@ CASES: list[tuple[int, bytes, str, bool]] = [
         "MODEL_NOT_FOUND",
         False,
     ),
+    (404, body(error={"message": "model: claude-9", "type": "not_found_error"}), "MODEL_NOT_FOUND", False),
+    (
+        404,
+        body(
+            error={"code": 404, "message": "models/gemini-9 is not found for API version v1beta", "status": "NOT_FOUND"}
+        ),
+        "MODEL_NOT_FOUND",
+        False,
+    ),
+    (400, body(error={"message": "x/y is not a valid model ID", "code": 400}), "MODEL_NOT_FOUND", False),
+    (
+        400,
+        body(object="error", message="Invalid model: x", type="invalid_model", code="1500"),
+        "MODEL_NOT_FOUND",
+        False,
+    ),
+    (400, body(error={"message": "Model Not Exist", "code": "invalid_request_error"}), "MODEL_NOT_FOUND", False),
+    (
+        413,
+        body(error={"message": "Request exceeds the maximum size", "type": "request_too_large"}),
+        "INVALID_REQUEST",
+        False,
+    ),
+    (
+        413,
+        body(
+            error={
+                "message": "Please reduce the length of the messages or completion.",
+                "type": "invalid_request_error",
+            }
+        ),
+        "CONTEXT_WINDOW_EXCEEDED",
+        False,
+    ),
+    (
+        400,
+        body(error={"message": "prompt is too long: 210000 tokens > 200000 maximum", "type": "invalid_request_error"}),
+        "CONTEXT_WINDOW_EXCEEDED",
+        False,
+    ),
+    (
+        400,
+        body(error="This model's maximum prompt length is 131072 but the request contains 140000 tokens."),
+        "CONTEXT_WINDOW_EXCEEDED",
+        False,
+    ),
+    (
+        400,
+        body(error={"message": "Output blocked by content filtering policy", "type": "invalid_request_error"}),
+        "CONTENT_FILTERED",
+        False,
+    ),
+    (498, body(error={"message": "Flex capacity exceeded", "type": "capacity_exceeded"}), "OVERLOADED", True),
+    (529, body(type="error", error={"type": "overloaded_error", "message": "Overloaded"}), "OVERLOADED", True),
+    (500, b"<html><body><h1>500</h1></body></html>", "PROVIDER", True),
+    (502, b"<html><title>502 Bad Gateway</title></html>", "PROVIDER", True),
+    (503, b"", "OVERLOADED", True),
+    (524, b"<html>timeout</html>", "PROVIDER", True),
+    (403, b"<html>Access denied</html>", "AUTH", False),
     (404, body(detail="Not Found"), "INVALID_REQUEST", False),
     (404, b"<html><title>404</title>", "INVALID_REQUEST", False),
     (
@@ -352,3 +411,35 @@ def test_any_bytes_give_an_error(content: bytes, headers: dict[str, str]) -> Non
 )
 def test_the_error_object_of_a_text(text: str, detail: dict[str, str]) -> None:
     assert detail_in(text) == detail
+
+
+@pytest.mark.parametrize(
+    ("error", "seconds"),
+    [
+        ({"retry_after": 3}, 3),
+        ({"retry_after_seconds": "2.5"}, 2.5),
+        ({"retry_after_ms": 1500}, 1.5),
+        ({"metadata": {"retry_after_seconds": 7}}, 7),
+        ({"details": [{"@type": "t", "reason": "r"}, {"@type": "RetryInfo", "retryDelay": "17s"}]}, 17),
+        ({"retry_after": None, "metadata": "x", "details": 5}, None),
+    ],
+)
+def test_wait_that_only_the_body_tells(error: dict[str, Any], seconds: float | None) -> None:
+    """F52: CORS hides the header from pages."""
+    assert http_failure(429, {}, body(error={"message": "Slow down.", **error})).retry_after_s == seconds
+
+
+@pytest.mark.parametrize(
+    ("headers", "said", "id_"),
+    [
+        ({"x-request-id": "a"}, body(request_id="b"), "a"),
+        ({}, body(type="error", error={"message": "no"}, request_id="req_1"), "req_1"),
+        ({}, body(error={"message": "no", "requestId": "r-2"}), "r-2"),
+        ({}, body(error={"message": "Sorry. Contact us and include the request ID req_3 in your message."}), "req_3"),
+        ({}, body(error={"message": "no", "request_id": 5}), None),
+        ({}, b"<html>", None),
+    ],
+)
+def test_request_id_that_only_the_body_tells(headers: dict[str, str], said: bytes, id_: str | None) -> None:
+    """In a page only the body tells it: CORS hides the header."""
+    assert http_failure(500, headers, said).request_id == id_

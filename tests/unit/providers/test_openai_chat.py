@@ -9,9 +9,13 @@ from unspool.contracts import HttpRequest, OutputSchema, Request
 from unspool.errors import ConfigError
 from unspool.messages import (
     AssistantMessage,
+    File,
+    Image,
     Message,
+    ProviderPart,
     ReasoningPart,
     RefusalPart,
+    Replay,
     SystemMessage,
     TextPart,
     ToolCall,
@@ -23,6 +27,10 @@ from unspool.providers.openai_chat import OpenAIChatAdapter, OpenAIChatDecoder
 
 OPENAI = "https://api.openai.com/v1"
 LOCAL = "http://localhost:8080/v1"
+PICTURE = Image(b"\x89PNG\r\n\x1a\n", detail="low")
+PICTURE_WIRE = {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw0KGgo=", "detail": "low"}}
+LINK = Image("https://pictures.example/a.jpg")
+LINK_WIRE = {"type": "image_url", "image_url": {"url": "https://pictures.example/a.jpg"}}
 
 
 def build(request: Request, *, base_url: str = LOCAL, api_key: str | None = None, **profile: Any) -> HttpRequest:
@@ -176,10 +184,6 @@ def test_reasoning_sent_back() -> None:
     assert not any("reasoning_content" in message for message in body(ask(*history))["messages"])
 
 
-class Picture:
-    type = "image"
-
-
 @pytest.mark.parametrize(
     ("messages", "code"),
     [
@@ -188,14 +192,142 @@ class Picture:
         ([Message("tool", [TextPart("x")])], "INVALID_OPTIONS"),
         ([Message("assistant", [ToolResult("a", "1")])], "INVALID_OPTIONS"),
         ([Message("assistant", [ToolCall("a", "f", '{"x', truncated=True)])], "INVALID_OPTIONS"),  # F37
-        ([Message("user", [Picture()])], "UNSUPPORTED"),  # type: ignore[list-item]
-        ([Message("assistant", [Picture()])], "UNSUPPORTED"),  # type: ignore[list-item]
+        ([Message("user", [File("a.txt")])], "UNSUPPORTED"),
+        ([Message("user", [PICTURE, File("a.txt")])], "UNSUPPORTED"),
+        ([Message("assistant", [File("a.txt")])], "UNSUPPORTED"),
+        ([ToolMessage(ToolResult("a", [File("a.txt")]))], "UNSUPPORTED"),
+        ([Message("system", [PICTURE])], "INVALID_OPTIONS"),
+        ([Message("user", [PICTURE, ReasoningPart("x")])], "INVALID_OPTIONS"),
+        ([Message("user", [ProviderPart("x", Replay("y", {}))])], "INVALID_OPTIONS"),
     ],
 )
 def test_conversation_that_cannot_be_sent(messages: list[Message], code: str) -> None:
     with pytest.raises(ConfigError) as caught:
         build(Request("m", messages))
     assert caught.value.code == code
+
+
+def test_images_of_the_user() -> None:
+    sent = body(ask(UserMessage(["What is ", PICTURE, "and", LINK])))["messages"]
+    assert sent == [
+        {
+            "role": "user",
+            "content": [{"type": "text", "text": "What is "}, PICTURE_WIRE, {"type": "text", "text": "and"}, LINK_WIRE],
+        }
+    ]
+
+
+def test_images_of_tools_are_shown_behind_the_results() -> None:
+    """The wire wants every result right behind its call, and text in it: a user message of ours shows the pictures."""
+    history = (
+        UserMessage("Draw."),
+        Message("assistant", [ToolCall("a", "draw", "{}"), ToolCall("b", "draw", "{}")]),
+        ToolMessage(ToolResult("a", ["Done: ", PICTURE])),
+        ToolMessage(ToolResult("b", LINK)),
+        UserMessage("Nice?"),
+    )
+    results = [
+        {"role": "tool", "tool_call_id": "a", "content": "Done: "},
+        {"role": "tool", "tool_call_id": "b", "content": "The result is shown below."},
+    ]
+    shown = {
+        "role": "user",
+        "content": [
+            {"type": "text", "text": "Images of the tool result a:"},
+            PICTURE_WIRE,
+            {"type": "text", "text": "Images of the tool result b:"},
+            LINK_WIRE,
+        ],
+    }
+    assert body(ask(*history))["messages"][2:] == [*results, shown, {"role": "user", "content": "Nice?"}]
+    assert body(ask(*history[:4]))["messages"][2:] == [*results, shown]
+    inside = body(ask(*history), images_in_tool_results=True)["messages"][2:]
+    assert inside[0]["content"] == [{"type": "text", "text": "Done: "}, PICTURE_WIRE]
+    assert inside[1]["content"] == [LINK_WIRE]
+    assert len(inside) == 3
+
+
+def test_images_of_an_answer_are_shown_behind_it() -> None:
+    sent = body(ask(Message("assistant", ["Here.", PICTURE]), UserMessage("Bigger.")))["messages"]
+    assert sent == [
+        {"role": "assistant", "content": "Here."},
+        {"role": "user", "content": [{"type": "text", "text": "Images of your answer above:"}, PICTURE_WIRE]},
+        {"role": "user", "content": "Bigger."},
+    ]
+
+
+def test_replay_state_goes_back_to_its_adapter_only() -> None:
+    """F23, F33: reasoning details travel unread, under the name of the adapter that took them in."""
+    details = [{"type": "reasoning.encrypted", "data": "gAAA", "index": 0}]
+    part = ProviderPart("reasoning_details", Replay("openrouter", {"reasoning_details": details}))
+    foreign = ProviderPart("web_search", Replay("anthropic", {"x": 1}))
+    message = Message("assistant", ["Hi", part, foreign])
+    assert body(ask(message), name="openrouter")["messages"] == [
+        {"role": "assistant", "content": "Hi", "reasoning_details": details}
+    ]
+    assert body(ask(message))["messages"] == [{"role": "assistant", "content": "Hi"}]
+
+
+def test_reasoning_effort() -> None:
+    assert body(ask(reasoning_effort="low"))["reasoning_effort"] == "low"
+
+
+@pytest.mark.parametrize(
+    ("choice", "sent"),
+    [
+        ("auto", "auto"),
+        ("required", "required"),
+        ("none", "none"),
+        ("f", {"type": "function", "function": {"name": "f"}}),
+    ],
+)
+def test_tool_choice(choice: str, sent: Any) -> None:
+    assert body(ask(tools=[{"name": "f"}], tool_choice=choice))["tool_choice"] == sent
+
+
+@pytest.mark.parametrize(("tools", "choice"), [([], "required"), ([], "f"), ([{"name": "f"}], "g")])
+def test_choice_of_a_tool_that_is_not_there(tools: list[Any], choice: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        build(ask(tools=tools, tool_choice=choice))
+    assert caught.value.code == "INVALID_OPTIONS"
+
+
+def test_choice_without_tools_is_not_sent() -> None:
+    """The server refuses the field without tools."""
+    assert "tool_choice" not in body(ask(tool_choice="auto"))
+
+
+@pytest.mark.parametrize(
+    ("base_url", "profile", "url"),
+    [
+        (LOCAL, {}, "http://localhost:8080/v1/models"),
+        (f"{LOCAL}/chat/completions", {}, "http://localhost:8080/v1/models"),
+        (f"{LOCAL}/?api-version=1", {}, "http://localhost:8080/v1/models?api-version=1"),
+        ("http://[::1]:11434/v1", {"models_path": "//api/tags"}, "http://[::1]:11434/api/tags"),
+    ],
+)
+def test_models_are_asked_for(base_url: str, profile: dict[str, Any], url: str) -> None:
+    """Without content type: a page would have to ask the server first."""
+    request = OpenAIChatAdapter(**profile).models_request(api_key="k", base_url=base_url)
+    assert (request.method, request.url, request.body) == ("GET", url, b"")
+    assert request.headers == {"authorization": "Bearer k"}
+
+
+def test_key_in_a_header_of_its_own() -> None:
+    adapter = OpenAIChatAdapter(key_header="API-Key")
+    assert build(ask(), api_key="k", key_header="API-Key").headers == {
+        "api-key": "k",
+        "content-type": "application/json",
+    }
+    assert adapter.models_request(api_key="k", base_url=LOCAL).headers == {"api-key": "k"}
+
+
+def test_facts_and_models() -> None:
+    facts = OpenAIChatAdapter().facts("gpt-4o-2024-11-20")
+    assert facts is not None
+    assert (facts.context_window, facts.max_output_tokens, facts.image_input) == (128_000, 16_384, True)
+    assert OpenAIChatAdapter(facts=lambda _: None).facts("gpt-4o") is None
+    assert [model.id for model in OpenAIChatAdapter().models({"data": [{"id": "a"}, {"id": "b"}]})] == ["a", "b"]
 
 
 def test_no_conversation() -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.wire import assembled
 
 from unspool.errors import ProviderError, StreamError, WireError
-from unspool.messages import Usage
+from unspool.messages import Image, Origin, ProviderPart, Replay, TextPart, Usage
 from unspool.providers.openai_chat_decoder import OpenAIChatDecoder
 from unspool.stream import check_order
 from unspool.stream.chunks import BlockEnd, BlockStart, Chunk, Finish, ReasoningDelta, TextDelta, UsageReport
@@ -95,8 +95,65 @@ def test_last_reason_counts(later: Any) -> None:
     ],
 )
 def test_usage(raw: dict[str, Any], usage: Usage) -> None:
-    usage.raw = raw
-    assert decode(event({}, "stop"), {"choices": [], "usage": raw})[-2] == UsageReport(usage)
+    counts = {name: getattr(usage, name) for name in usage.__slots__ if name != "raw"}
+    assert decode(event({}, "stop"), {"choices": [], "usage": raw})[-2] == UsageReport(Usage(**counts, raw=raw))
+
+
+def test_usage_of_xai() -> None:
+    """It counts reasoning beside the answer; with us the answer includes it."""
+    raw = {
+        "prompt_tokens": 10,
+        "completion_tokens": 5,
+        "total_tokens": 115,
+        "completion_tokens_details": {"reasoning_tokens": 100},
+    }
+    report = decode(event({}, "stop"), {"choices": [], "usage": raw})[-2]
+    assert report == UsageReport(Usage(10, 105, 115, reasoning_tokens=100, raw=raw))
+
+
+def test_origin_and_metadata() -> None:
+    """F25: results of Azure's filter are kept, wherever they come."""
+    first = {"id": "", "model": "", "choices": [], "prompt_filter_results": [{"prompt_index": 0}]}
+    second = {"id": "chatcmpl-1", "model": "gpt-4o-2024-11-20", "service_tier": "default"} | event({"content": "a"})
+    filtered: dict[str, Any] = {"choices": [{"index": 0, "content_filter_results": {"hate": {"filtered": False}}}]}
+    cited = event({"annotations": [{"type": "url_citation", "url_citation": {"url": "https://a.example"}}]})
+    finish = decode(first, second, filtered, cited, cited, event({}, "stop"))[-1]
+    assert isinstance(finish, Finish)
+    assert finish.origin == Origin("openai-chat", "gpt-4o-2024-11-20", "chatcmpl-1")
+    assert finish.metadata == {
+        "prompt_filter_results": [{"prompt_index": 0}],
+        "service_tier": "default",
+        "content_filter_results": {"hate": {"filtered": False}},
+        "annotations": cited["choices"][0]["delta"]["annotations"] * 2,
+    }
+    assert decode(event({"content": "a"}, "stop"))[-1] == Finish("stop", "stop")
+
+
+def test_reasoning_details_are_kept_for_the_next_turn() -> None:
+    """F33: as one block behind the answer, also when no reasoning was shown."""
+    piece = {"type": "reasoning.encrypted", "data": "gAAA", "format": "openai-responses-v1", "index": 0}
+    decoder = OpenAIChatDecoder(adapter="openrouter")
+    chunks = decoder.decode(event({"content": "", "reasoning_details": [piece]}))
+    chunks += decoder.decode(event({"content": "Hi"}, "stop")) + decoder.finish()
+    message = assembled(chunks)
+    assert message.parts == (
+        TextPart("Hi"),
+        ProviderPart("reasoning_details", Replay("openrouter", {"reasoning_details": [piece]})),
+    )
+
+
+def test_images_of_an_answer() -> None:
+    """OpenRouter: models that draw."""
+    image = {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw0KGgo="}}
+    message = assembled(decode(event({"content": "Here", "images": [image]}), event({"content": "."}, "stop")))
+    assert message.parts == (TextPart("Here"), Image(b"\x89PNG\r\n\x1a\n"), TextPart("."))
+
+
+@pytest.mark.parametrize("image", [5, {}, {"image_url": {"url": "ftp://x"}}, {"image_url": {"url": "data:image/png"}}])
+def test_image_that_is_none(image: Any) -> None:
+    finish = decode(event({"content": "a", "images": [image]}))[-1]
+    assert isinstance(finish, Finish)
+    assert isinstance(finish.error, WireError)
 
 
 @pytest.mark.parametrize("nothing", [None, {}, [], "x", 5])
@@ -295,6 +352,14 @@ FIELDS = [
     "object",
     "prompt_tokens_details",
     "thinking",
+    "reasoning_details",
+    "images",
+    "image_url",
+    "url",
+    "annotations",
+    "content_filter_results",
+    "id",
+    "model",
 ]
 LOOKALIKE = st.recursive(
     ANY_JSON,

@@ -7,8 +7,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from unspool.contracts import Request
 from unspool.errors import ConfigError
-from unspool.providers.request import check_credential, endpoint, host_of, json_body
+from unspool.messages import UserMessage
+from unspool.providers.request import (
+    check_credential,
+    check_tool_choice,
+    endpoint,
+    host_of,
+    is_local,
+    json_body,
+    sibling,
+)
 
 
 @pytest.mark.parametrize(
@@ -144,3 +154,59 @@ def test_cyclic_body() -> None:
 )
 def test_body_says_what_it_was_given(value: Any) -> None:
     assert json.loads(json_body({"x": value})) == {"x": value}
+
+
+@pytest.mark.parametrize(
+    ("base_url", "other", "url"),
+    [
+        ("https://h/v1", "/models", "https://h/v1/models"),
+        ("https://h/v1/chat/completions", "/models", "https://h/v1/models"),
+        ("https://h/?a=b", "/models", "https://h/models?a=b"),
+        ("http://[::1]:8080/v1", "//api/tags", "http://[::1]:8080/api/tags"),
+    ],
+)
+def test_sibling(base_url: str, other: str, url: str) -> None:
+    assert sibling(base_url, "/chat/completions", other) == url
+
+
+@pytest.mark.parametrize(
+    ("base_url", "local"),
+    [
+        ("http://localhost:11434/v1", True),
+        ("http://LOCALHOST/v1", True),
+        ("http://app.localhost/v1", True),
+        ("http://127.0.0.1:1234", True),
+        ("http://[::1]:8080/v1", True),
+        ("https://localhost.example/v1", False),
+        ("https://notlocalhost/v1", False),
+        ("http://192.168.1.2/v1", False),
+        ("https://127.example/v1", False),
+        ("", False),
+    ],
+)
+def test_local_hosts(base_url: str, local: bool) -> None:
+    assert is_local(host_of(base_url)) == local
+
+
+@pytest.mark.parametrize(
+    ("tools", "choice", "checked"),
+    [
+        ([], None, None),
+        ([], "auto", None),
+        ([], "none", None),
+        ([{"name": "f"}], None, None),
+        ([{"name": "f"}], "auto", "auto"),
+        ([{"name": "f"}], "none", "none"),
+        ([{"name": "f"}], "required", "required"),
+        ([{"name": "f"}, {"name": "g"}], "g", "g"),
+    ],
+)
+def test_tool_choice(tools: list[Any], choice: str | None, checked: str | None) -> None:
+    assert check_tool_choice(Request("m", [UserMessage("Hi")], tools=tools, tool_choice=choice)) == checked
+
+
+@pytest.mark.parametrize(("tools", "choice"), [([], "required"), ([], "f"), ([{"name": "f"}], "F")])
+def test_tool_that_is_not_there(tools: list[Any], choice: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        check_tool_choice(Request("m", [UserMessage("Hi")], tools=tools, tool_choice=choice))
+    assert caught.value.code == "INVALID_OPTIONS"

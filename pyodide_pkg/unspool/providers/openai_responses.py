@@ -1,0 +1,165 @@
+"""OpenAIResponsesAdapter: the Responses API of OpenAI and of servers that speak the same wire. Pure.
+
+Nothing is stored with the provider: each request brings the whole conversation, encrypted reasoning included. Source:
+OpenAI API reference, "Create a model response".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from unspool.contracts import HttpRequest, ModelFacts, Request
+from unspool.errors import ConfigError, ProviderError
+from unspool.providers.failure import http_failure
+from unspool.providers.openai_models import listed_models, openai_facts
+from unspool.providers.openai_responses_decoder import OpenAIResponsesDecoder
+from unspool.providers.openai_responses_input import input_of
+from unspool.providers.openai_responses_items import ADAPTER
+from unspool.providers.request import check_credential, endpoint, json_body
+
+__all__ = ["OpenAIResponsesAdapter", "OpenAIResponsesDecoder"]
+
+_NO_NAME = re.compile(r"[^A-Za-z0-9_-]+")
+_MERGED = ("reasoning", "text")
+_STEM = re.compile(r"/(?:responses|models)/*(?=\?|$)")
+
+
+class OpenAIResponsesAdapter:
+    """What differs between servers is set here, once for each server; nothing is guessed from answers."""
+
+    name = ADAPTER
+    base_url = "https://api.openai.com/v1"
+
+    def __init__(
+        self,
+        *,
+        encrypted_reasoning: bool | None = None,
+        final_output: bool = True,
+        schema_field: Literal["text", "response_format"] = "text",
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        """
+        Args:
+            encrypted_reasoning: ask for the model's reasoning in encrypted form, so that it can be sent back in later
+                turns. Default: for models that are known to reason and for requests with a reasoning effort; others
+                refuse it.
+            final_output: hold every tool call against the response that the closing event shows. Set it to False for
+                servers that show an empty one there.
+            schema_field: where the server looks for the output schema. llama.cpp's looks where chat completions have
+                it, in `response_format`, and passes over `text`.
+            headers: further headers of each request, such as Azure's `api-key`. In a page each one needs the server's
+                consent (CORS), so none is sent unasked. Ours win.
+        """
+        self._encrypted_reasoning = encrypted_reasoning
+        self._final_output = final_output
+        self._schema_field = schema_field
+        self._headers = {name.lower(): value for name, value in (headers or {}).items()}
+
+    def build(self, request: Request, *, api_key: str | None, base_url: str) -> HttpRequest:
+        """Turn the neutral request into HTTP.
+
+        Args:
+            request: what to ask; members of `extra` win over ours (those of `reasoning` and `text` one by one).
+            api_key: sent as bearer token; None for servers without one.
+            base_url: such as `https://api.openai.com/v1`; a query string is kept.
+        Raises:
+            ConfigError: INVALID_CREDENTIAL; INVALID_OPTIONS for the base URL, an empty conversation, a part in a
+                message of the wrong role, a tool call that was cut, a value without JSON form; UNSUPPORTED for stop
+                texts, a seed, and a part that this wire has no form for.
+        """
+        headers = self._sent_headers(api_key) | {"content-type": "application/json"}
+        return HttpRequest("POST", endpoint(base_url, "/responses"), headers, json_body(self._body(request)))
+
+    def decoder(self, request: Request) -> OpenAIResponsesDecoder:
+        """Make the decoder for the answer to this request."""
+        limit = request.extra.get("max_output_tokens", request.max_output_tokens)
+        return OpenAIResponsesDecoder(
+            max_output_tokens=limit if isinstance(limit, int) else None, final_output=self._final_output
+        )
+
+    def failure(self, status: int, headers: Mapping[str, str], body: bytes) -> ProviderError:
+        """Turn a response with an error status into an error. `body` is bounded and may be cut."""
+        return http_failure(status, headers, body)
+
+    def facts(self, model: str) -> ModelFacts | None:
+        """Say what is known of a model of OpenAI by its name; None for others."""
+        return openai_facts(model)
+
+    def models_request(self, *, api_key: str | None, base_url: str) -> HttpRequest:
+        """Ask which models there are.
+
+        Raises:
+            ConfigError: INVALID_OPTIONS, INVALID_CREDENTIAL.
+        """
+        return HttpRequest("GET", endpoint(_STEM.sub("", base_url), "/models"), self._sent_headers(api_key), b"")
+
+    def models(self, body: Any) -> list[ModelFacts]:
+        """Read the answer to `models_request`, parsed: OpenAI's tells only names, to which ours is added.
+
+        Raises:
+            WireError: PROTOCOL when it lists no models.
+        """
+        return [openai_facts(model.id) or model for model in listed_models(body)]
+
+    def _sent_headers(self, api_key: str | None) -> dict[str, str]:
+        if api_key is None:
+            return dict(self._headers)
+        return self._headers | {"authorization": f"Bearer {check_credential(api_key)}"}
+
+    def _body(self, request: Request) -> dict[str, Any]:
+        _refuse_what_is_not_there(request)
+        stored = request.extra.get("store") is True
+        instructions, items = input_of(request.messages, stored=stored)
+        body: dict[str, Any] = {"model": request.model, "input": items, "stream": True, "store": False}
+        if instructions is not None:
+            body["instructions"] = instructions
+        if request.temperature is not None:
+            body["temperature"] = request.temperature
+        if request.max_output_tokens is not None:
+            body["max_output_tokens"] = request.max_output_tokens
+        if request.tools:
+            # Left out, `strict` is true here, and refuses schemas with optional members.
+            body["tools"] = [{"type": "function", "parameters": None, "strict": False} | tool for tool in request.tools]
+        if request.tool_choice is not None:
+            is_word = request.tool_choice in ("auto", "required", "none")
+            body["tool_choice"] = request.tool_choice if is_word else {"type": "function", "name": request.tool_choice}
+        if request.output_schema is not None:
+            schema = {
+                # The name is only a label, but one with other characters is refused.
+                "name": _NO_NAME.sub("_", request.output_schema.name).strip("_")[:64] or "answer",
+                "schema": request.output_schema.schema,
+                "strict": request.output_schema.strict,
+            }
+            if self._schema_field == "text":
+                body["text"] = {"format": {"type": "json_schema", **schema}}
+            else:
+                body["response_format"] = {"type": "json_schema", "json_schema": schema}
+        if request.reasoning_effort is not None:
+            body["reasoning"] = {"effort": request.reasoning_effort}
+        if self._asks_for_reasoning(request):
+            body["include"] = ["reasoning.encrypted_content"]
+        merged = {
+            name: body[name] | request.extra[name]
+            for name in _MERGED
+            if isinstance(body.get(name), dict) and isinstance(request.extra.get(name), dict)
+        }
+        return body | request.extra | merged
+
+    def _asks_for_reasoning(self, request: Request) -> bool:
+        if self._encrypted_reasoning is not None:
+            return self._encrypted_reasoning
+        facts = openai_facts(request.model)
+        if facts is not None:
+            return bool(facts.reasoning_efforts)
+        return request.reasoning_effort is not None
+
+
+def _refuse_what_is_not_there(request: Request) -> None:
+    if not request.messages:
+        raise ConfigError("INVALID_OPTIONS", "The request has no messages.")
+    if request.stop:
+        raise ConfigError("UNSUPPORTED", "The Responses API has no stop texts; leave `stop` out.")
+    if request.seed is not None:
+        raise ConfigError("UNSUPPORTED", "The Responses API has no seed; leave `seed` out.")

@@ -1,0 +1,228 @@
+"""Messages of a conversation as input items of the Responses API. Pure.
+
+What an answer of this API was made of goes back as the same items in the same order, with their ids and the encrypted
+reasoning. The API refuses half of that: reasoning without the item that it led to, and the other way round. So
+reasoning that has lost its follower is left out, and an answer of which reasoning is missing is told without ids.
+Source: OpenAI API reference, "Create a model response"; guide "Reasoning models".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from unspool.errors import ConfigError
+from unspool.messages import (
+    Image,
+    Message,
+    Part,
+    ProviderPart,
+    ReasoningPart,
+    RefusalPart,
+    TextPart,
+    ToolCall,
+    ToolResult,
+)
+from unspool.messages.parts import Replay
+from unspool.providers.openai_responses_items import ADAPTER, KEPT_OF_CALL
+
+
+def input_of(messages: Sequence[Message], *, stored: bool) -> tuple[str | None, list[dict[str, Any]]]:
+    """Give instructions and input items.
+
+    Args:
+        messages: not empty. System messages that lead become the instructions, later ones stay where they are.
+        stored: whether the provider keeps responses, so that an id alone brings an item back.
+    Raises:
+        ConfigError: INVALID_OPTIONS for a part in a message of the wrong role and for a tool call that was cut;
+            UNSUPPORTED for a part that this wire has no form for.
+    """
+    leading = next((place for place, message in enumerate(messages) if message.role != "system"), 0)
+    instructions = "\n\n".join(_words(message) for message in messages[:leading])
+    items = [item for message in messages[leading:] for item in _items(message, stored)]
+    return instructions or None, items
+
+
+def _items(message: Message, stored: bool) -> Iterable[dict[str, Any]]:
+    match message.role:
+        case "system":
+            return [{"role": "system", "content": _words(message)}]
+        case "user":
+            return [{"role": "user", "content": _shown(message, message.parts)}]
+        case "assistant":
+            return _assistant(message, stored)
+        case "tool":
+            return [_result(message, part) for part in message.parts]
+
+
+def _words(message: Message) -> str:
+    for part in message.parts:
+        if not isinstance(part, TextPart):
+            raise _misplaced(part, message)
+    return message.text
+
+
+def _shown(message: Message, parts: Sequence[Part]) -> str | list[dict[str, Any]]:
+    """Words as one text; with pictures a list."""
+    if all(isinstance(part, TextPart) for part in parts):
+        return "".join(part.text for part in parts if isinstance(part, TextPart))
+    content: list[dict[str, Any]] = []
+    for part in parts:
+        if isinstance(part, TextPart):
+            content.append({"type": "input_text", "text": part.text})
+        elif isinstance(part, Image):
+            content.append({"type": "input_image", "image_url": part.data_url, "detail": part.detail or "auto"})
+        else:
+            raise _misplaced(part, message)
+    return content
+
+
+def _result(message: Message, part: Part) -> dict[str, Any]:
+    if not isinstance(part, ToolResult):
+        raise _misplaced(part, message)
+    return {"type": "function_call_output", "call_id": part.call_id, "output": _shown(message, part.parts)}
+
+
+class _Item:
+    """An item of an answer, with what ties it to the item before."""
+
+    __slots__ = ("after", "id", "own", "wire")
+
+    def __init__(self, replay: Replay | None, wire: dict[str, Any]) -> None:
+        self.own = replay is not None
+        self.id = _text(replay, "id")
+        self.after = _text(replay, "after")
+        self.wire: dict[str, Any] = ({"id": self.id} if self.id else {}) | wire
+
+    @property
+    def reasons(self) -> bool:
+        return self.wire.get("type") == "reasoning"
+
+
+def _assistant(message: Message, stored: bool) -> list[dict[str, Any]]:
+    items: list[_Item] = []
+    for part in message.parts:
+        last = items[-1] if items else None
+        match part:
+            case ReasoningPart():
+                _add_reasoning(part, _own(part.replay), last, items)
+            case TextPart() | RefusalPart():
+                _add_words(part, _own(part.replay), last, items)
+            case ToolCall():
+                items.append(_call(part, _own(part.replay)))
+            case ProviderPart():
+                replay = _own(part.replay)
+                if replay is not None and isinstance(replay.data.get("item"), dict):
+                    items.append(_Item(replay, replay.data["item"]))
+            case Image() if _own(part.replay) is not None:
+                wire = {"type": "image_generation_call", "result": part.base64, "status": "completed"}
+                items.append(_Item(_own(part.replay), wire))
+            case _:
+                raise _misplaced(part, message)
+    kept = _with_followers(items, stored)
+    if _is_whole(kept):
+        return [item.wire for item in kept]
+    return [wire for item in kept for wire in _plain(item)]
+
+
+def _own(replay: Replay | None) -> Replay | None:
+    return replay if replay is not None and replay.adapter == ADAPTER else None
+
+
+def _add_reasoning(part: ReasoningPart, replay: Replay | None, last: _Item | None, items: list[_Item]) -> None:
+    if replay is None:
+        return
+    if last is None or not last.reasons or last.id is None or last.id != _text(replay, "id"):
+        last = _Item(replay, {"type": "reasoning", "summary": []})
+        items.append(last)
+    if replay.data.get("part") == "summary_text":
+        last.wire["summary"].append({"type": "summary_text", "text": part.text})
+    elif part.text:
+        last.wire.setdefault("content", []).append({"type": "reasoning_text", "text": part.text})
+    encrypted = _text(replay, "encrypted_content")
+    if encrypted:
+        last.wire["encrypted_content"] = encrypted
+
+
+def _add_words(part: TextPart | RefusalPart, replay: Replay | None, last: _Item | None, items: list[_Item]) -> None:
+    id = _text(replay, "id")
+    is_message = last is not None and last.wire.get("role") == "assistant"
+    if id is None:
+        if last is not None and is_message and last.id is None:
+            last.wire["content"] += part.text
+        elif part.text:
+            items.append(_Item(None, {"role": "assistant", "content": part.text}))
+        return
+    if last is None or not is_message or last.id != id:
+        wire: dict[str, Any] = {"type": "message", "role": "assistant", "status": "completed", "content": []}
+        phase = _text(replay, "phase")
+        last = _Item(replay, wire | ({"phase": phase} if phase else {}))
+        items.append(last)
+    if isinstance(part, RefusalPart):
+        last.wire["content"].append({"type": "refusal", "refusal": part.text})
+    else:
+        last.wire["content"].append({"type": "output_text", "text": part.text, "annotations": []})
+
+
+def _call(part: ToolCall, replay: Replay | None) -> _Item:
+    if part.truncated:
+        raise ConfigError("INVALID_OPTIONS", f"The tool call {part.name!r} in the conversation was cut; leave it out.")
+    wire: dict[str, Any] = {
+        "type": "function_call",
+        "call_id": part.id,
+        "name": part.name,
+        "arguments": part.arguments if part.arguments.strip() else "{}",
+    }
+    if replay is not None:
+        wire.update((name, replay.data[name]) for name in KEPT_OF_CALL if name in replay.data)
+    return _Item(replay, wire)
+
+
+def _with_followers(items: list[_Item], stored: bool) -> list[_Item]:
+    """Leave out reasoning that nothing follows which it led to, or that holds nothing to go on from."""
+    kept: list[_Item] = []
+    for item in reversed(items):
+        if item.reasons:
+            follower = kept[-1] if kept else None
+            holds = stored or bool(item.wire.get("encrypted_content") or item.wire.get("content"))
+            if follower is None or not follower.own or follower.after != item.id or not holds:
+                continue
+        kept.append(item)
+    return kept[::-1]
+
+
+def _is_whole(items: list[_Item]) -> bool:
+    """Whether each item that came after reasoning comes after it now."""
+    before: _Item | None = None
+    for item in items:
+        if item.after is not None and (before is None or not before.reasons or before.id != item.after):
+            return False
+        before = item
+    return True
+
+
+def _plain(item: _Item) -> list[dict[str, Any]]:
+    """The item without ids; nothing for one that is none without."""
+    if not item.own:
+        return [item.wire]
+    match item.wire.get("type"):
+        case "message":
+            words = "".join(part.get("text") or part.get("refusal") or "" for part in item.wire["content"])
+            return [{"role": "assistant", "content": words}] if words else []
+        case "function_call":
+            return [{name: value for name, value in item.wire.items() if name != "id"}]
+        case _:
+            return []
+
+
+def _text(replay: Replay | None, name: str) -> str | None:
+    value = replay.data.get(name) if replay is not None else None
+    return value if isinstance(value, str) and value else None
+
+
+def _misplaced(part: Part, message: Message) -> ConfigError:
+    if isinstance(part, TextPart | ReasoningPart | RefusalPart | ToolCall | ToolResult):
+        return ConfigError("INVALID_OPTIONS", f"A {message.role} message cannot hold a part of type {part.type!r}.")
+    return ConfigError(
+        "UNSUPPORTED", f"The Responses API has no form for a part of type {part.type!r} in a {message.role} message."
+    )

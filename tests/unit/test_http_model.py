@@ -1,0 +1,106 @@
+"""A model behind HTTP: its key, its address, its limits. What each kind of model sends is in tests/unit/providers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tests.routes import ANSWER, sent
+
+from unspool import http_model
+from unspool.errors import ConfigError
+from unspool.http_model import HttpModel, fetch_key
+from unspool.llms import OpenAIChat
+from unspool.messages import File, UserMessage
+from unspool.providers.openai_chat import OpenAIChatAdapter
+from unspool.testing import ScriptedTransport
+
+
+@pytest.mark.parametrize(
+    ("options", "code"),
+    [
+        ({}, "MISSING_CREDENTIAL"),
+        ({"profile": "groq"}, "MISSING_CREDENTIAL"),
+        ({"base_url": "https://API.openai.com:443/v1"}, "MISSING_CREDENTIAL"),
+        ({"profile": "ollama"}, None),
+        ({"profile": "llama.cpp", "base_url": "http://127.0.0.1:9000/v1"}, None),
+        ({"base_url": "https://my.proxy/v1"}, None),
+        ({"api_key": "k"}, None),
+    ],
+    ids=str,
+)
+async def test_only_the_vendors_own_address_needs_a_key(
+    options: Any, code: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Servers on this machine ask for none, and a proxy may add it."""
+    transport = ScriptedTransport([ANSWER])
+    monkeypatch.setattr(http_model, "default_transport", lambda **_: transport)
+    lm = OpenAIChat("m", **options)
+    if code is None:
+        assert (await lm.call("Hi")).text == "Hi"
+        assert ("authorization" in transport.requests[0].headers) == ("api_key" in options)
+    else:
+        with pytest.raises(ConfigError) as caught:
+            await lm.call("Hi")
+        assert (caught.value.code, transport.requests) == (code, [])
+
+
+@pytest.mark.parametrize("parameter", ["code", "key", "sig", "subscription-key", "x"])
+def test_secrets_in_an_address_are_not_shown(parameter: str) -> None:
+    """Functions and gateways call their keys by many names; what the API's version is may be shown."""
+    lm = OpenAIChat("m", base_url=f"https://h.example/v1?api-version=2024-10-21&{parameter}=hunter2")
+    shown = repr(lm) + repr(lm.stream("Hi"))
+    assert "hunter2" not in shown
+    assert "2024-10-21" in shown
+    assert "h.example/v1" in shown
+
+
+async def test_secrets_in_an_address_are_not_shown_by_errors() -> None:
+    secret = "AbCdEf0123456789AbCdEf"
+    lm = OpenAIChat("m", base_url=f"http://127.0.0.1:9/v1?code={secret}")
+    stream = lm.stream("Hi")
+    while await stream.read() is not None:
+        pass
+    assert stream.error is not None
+    assert secret not in f"{stream.error!r} {stream.error.to_wire()}"
+
+
+async def test_files_become_lines_and_the_history_stays() -> None:
+    transport = ScriptedTransport([ANSWER])
+    message = UserMessage(["Read this:", File("a.txt", size_bytes=3)])
+    await HttpModel("m", adapter=OpenAIChatAdapter(), base_url="http://h/v1", transport=transport).call(message)
+    assert '"a.txt"' in sent(transport)["messages"][0]["content"]
+    assert isinstance(message.parts[1], File)
+
+
+@pytest.mark.parametrize("key", [None, "k"])
+async def test_keys_as_they_are(key: str | None) -> None:
+    assert await fetch_key(key) == key
+
+
+async def test_keys_that_are_fetched() -> None:
+    async def fetch() -> str:
+        return "k"
+
+    assert await fetch_key(fetch) == "k"
+    assert await fetch_key(lambda: "k") == "k"  # type: ignore[arg-type, return-value]
+
+
+@pytest.mark.parametrize("given", [None, "", 5, ValueError("sk-secret-0123456789"), ConfigError("UNSUPPORTED", "no")])
+async def test_keys_that_do_not_come(given: Any) -> None:
+    async def fetch() -> str:
+        if isinstance(given, Exception):
+            raise given
+        return given  # type: ignore[no-any-return]
+
+    with pytest.raises(ConfigError) as caught:
+        await fetch_key(fetch)
+    assert caught.value.code == ("UNSUPPORTED" if isinstance(given, ConfigError) else "MISSING_CREDENTIAL")
+    assert "secret" not in str(caught.value)
+
+
+def test_profile_and_adapter_exclude_each_other() -> None:
+    with pytest.raises(ConfigError) as caught:
+        OpenAIChat("m", profile="ollama", adapter=OpenAIChatAdapter())
+    assert caught.value.code == "INVALID_OPTIONS"
+    assert OpenAIChat("m", profile="ollama").base_url == "http://localhost:11434/v1"
