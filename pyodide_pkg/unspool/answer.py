@@ -6,7 +6,7 @@ at the end. It never raises for what a model sends. No IO, no clock.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from unspool.errors import CallCancelledError, OutputValidationError, ProviderError, StreamError
@@ -14,6 +14,7 @@ from unspool.messages import Usage
 from unspool.schema import NativeOutput, Schema
 from unspool.schema.json_schema import WRAPPER
 from unspool.schema.parts import is_object
+from unspool.schema.text import Protocol
 from unspool.stream.chunks import BlockStart, Chunk, Finish, UsageReport
 from unspool.stream.chunks import TextDelta as TextChunk
 from unspool.stream.excerpt import excerpt
@@ -26,9 +27,9 @@ from unspool.structured.events import (
     ParsingFailed,
     Progress,
     StructuredEvent,
-    StructuredMachine,
     TextDelta,
 )
+from unspool.structured.reply import JsonReplyMachine, PyReplyMachine, Repair
 
 _SHOWN_BYTES = 40
 _SHOWN_CHARS = 300
@@ -41,29 +42,55 @@ class AnswerMachine:
     """Whether the terminal event has been given."""
 
     def __init__(
-        self, schema: Schema[Any] | None, *, native: NativeOutput | None = None, max_chars: int, max_depth: int
+        self,
+        schema: Schema[Any] | None,
+        *,
+        protocol: Protocol = "json",
+        native: NativeOutput | None = None,
+        lenient: bool = False,
+        transform: Callable[[Any], Any] | None = None,
+        max_chars: int,
+        max_depth: int,
     ) -> None:
         """Expect an answer.
 
         Args:
             schema: what it must be; None for plain text.
+            protocol: how it is written.
             native: the form in which the provider was asked for it.
+            lenient: read JSON that is nearly right as well.
+            transform: what is done to the validated value.
             max_chars: longest text, in characters.
             max_depth: deepest nesting of the value.
+        Raises:
+            ConfigError: UNSUPPORTED when a JSON Schema is asked for in Python syntax.
         """
         self.done = False
         self._schema = schema
         self._native = native
         self._wrapped = native is not None and native.wrapped
+        self._python = protocol == "python"
+        self._transform = transform
         self._max_chars = max_chars
-        self._max_depth = max_depth + self._wrapped
-        self._values = None if schema is None else self._new_values()
+        self._values: JsonReplyMachine | PyReplyMachine | None = None
+        if schema is not None:
+            depth = max_depth + self._wrapped
+            self._values = (
+                PyReplyMachine(classes=schema.classes, names=schema.names, max_chars=max_chars, max_depth=depth)
+                if self._python
+                else JsonReplyMachine(lenient=lenient, max_chars=max_chars, max_depth=depth)
+            )
         self._pieces: list[str] = []
         self._chars = 0
         self._kinds: dict[int, str] = {}
         self._refusal: list[str] = []
         self._tools: list[str] = []
         self._usage: Usage | None = None
+
+    @property
+    def repairs(self) -> list[Repair]:
+        """What lenient reading has put right so far."""
+        return [] if self._values is None else self._values.repairs
 
     @property
     def text(self) -> str:
@@ -120,38 +147,14 @@ class AnswerMachine:
         return "".join(pieces)
 
     def _read(self, text: str, events: list[StructuredEvent[Any]]) -> None:
-        if self._values is None:
-            if self._chars > self._max_chars:
-                raise StreamError("MAX_BYTES_EXCEEDED", f"More than {self._max_chars} characters.")
-            return
-        try:
-            events.extend(self._inner(self._values.feed(text)))
-        except StreamError as fault:
-            events.extend(self._inner(self._before_fault(text, fault)))
-            raise
-
-    def _new_values(self) -> StructuredMachine:
-        return StructuredMachine(max_chars=self._max_chars, max_depth=self._max_depth)
-
-    def _before_fault(self, text: str, fault: StreamError) -> list[Progress]:
-        """Read the good part of a slice that holds a fault: the scanner takes a slice as a whole or not at all.
-
-        What a reader sees before the end then does not depend on how the network cut the text.
-        """
-        before = self.text[: -len(text)]
-        if fault.code == "MAX_BYTES_EXCEEDED":
-            good = text[: max(0, self._max_chars - len(before))]
-        else:
-            offset = (fault.byte_offset or 0) - len(before.encode("utf-8", "surrogatepass"))
-            good = text.encode("utf-8", "surrogatepass")[: max(0, offset)].decode("utf-8", "ignore")
-        values = self._new_values()
-        try:
-            values.feed(before)
-            progress = values.feed(good)
-        except StreamError:
-            return []
-        self._values = values
-        return progress
+        room = len(text) - max(0, self._chars - self._max_chars)
+        # What a reader sees before the limit does not depend on how the network cut the text.
+        if self._values is not None:
+            events.extend(self._inner(self._values.feed(text[:room])))
+            if not self._python and self._values.refuted is not None:
+                raise self._values.refuted  # no token is paid for that nobody wants
+        if room < len(text):
+            raise StreamError("MAX_BYTES_EXCEEDED", f"More than {self._max_chars} characters.")
 
     def _inner(self, progress: list[Progress]) -> list[Progress]:
         """Leave the wrapper object of a native answer out: readers see the value that they asked for."""
@@ -190,16 +193,29 @@ class AnswerMachine:
                 "OUTPUT_INVALID", f"The model did not answer but asked for tools ({excerpt(', '.join(self._tools))})."
             )
         if self._schema is None or self._values is None:
-            return GenerationComplete(self.text, self._usage, finish.reason)
+            return self._complete(self.text, finish)
         if finish.reason == "length":
             return _failed("OUTPUT_TRUNCATED", "The answer was cut off by the limit on its length in tokens.")
         value = self._values.finish()
         try:
-            result = self._schema.validate(self._native.unwrap(value) if self._native else value)
+            if self._python:
+                result: Any = self._schema.validate(value, protocol="python")
+            else:
+                result = self._schema.validate(self._native.unwrap(value) if self._native else value)
         except OutputValidationError as error:
             return ParsingFailed(error)
         except RecursionError:
             return _failed("OUTPUT_TOO_LARGE", "The answer nests too deep to be checked.")
+        return self._complete(result, finish)
+
+    def _complete(self, result: Any, finish: Finish) -> StructuredEvent[Any]:
+        if self._transform is not None:
+            try:
+                result = self._transform(result)
+            except Exception as error:  # the application's own words on why the answer will not do
+                failed = _failed("OUTPUT_INVALID", f"The answer was refused: {type(error).__name__}: {error}")
+                failed.error.__cause__ = error
+                return failed
         return GenerationComplete(result, self._usage, finish.reason)
 
     def _unreadable(self, fault: StreamError) -> ParsingFailed:
@@ -209,11 +225,12 @@ class AnswerMachine:
             case "MAX_DEPTH_EXCEEDED":
                 event = _failed("OUTPUT_TOO_LARGE", f"The answer nests too deep: {fault.message}")
             case "EMPTY_INPUT":
-                event = _failed("OUTPUT_INVALID", "The answer is empty.")
+                event = _failed(
+                    "OUTPUT_INVALID", f"The answer {'holds no value' if self.text.strip() else 'is empty'}."
+                )
             case _:
-                fenced = self.text.lstrip().startswith("```")
-                hint = " The model put it in a Markdown fence; protocol='native' holds it to JSON." if fenced else ""
-                event = _failed("OUTPUT_INVALID", f"The answer is not JSON: {fault.message}{self._near(fault)}{hint}")
+                language = "Python syntax" if self._python else "JSON"
+                event = _failed("OUTPUT_INVALID", f"The answer is not {language}: {fault.message}{self._near(fault)}")
         event.error.__cause__ = fault
         return event
 

@@ -17,6 +17,7 @@ from unspool.messages import Message, unnested
 from unspool.messages.projection import ImagePolicy, project
 
 if TYPE_CHECKING:
+    from unspool.schema.native import Dialect
     from unspool.stream.chunks import Chunk
 
 _TELLING_CHARS = 16
@@ -280,6 +281,8 @@ class Adapter(Protocol):
     """Names the dialect, and with it whose replay state it reads."""
     base_url: str
     """The vendor's own address, which is asked for a key; an empty text when there is none."""
+    schema_dialect: Dialect
+    """Which part of JSON Schema the vendor holds answers to."""
 
     def build(self, request: Request, *, api_key: str | None, base_url: str) -> HttpRequest:
         """Turn the neutral request into HTTP. Raises ConfigError (INVALID_OPTIONS, INVALID_CREDENTIAL)."""

@@ -1,23 +1,26 @@
 """Typed queries: a prompt and a type in, events or a validated value out.
 
 One read of the model's stream gives one batch of events. The only waits are that read and the closing of the response;
-parsing and validation are synchronous. Nothing is retried or repaired, and nothing is shown twice.
+parsing and validation are synchronous. Nothing is shown twice, and nothing that a model writes is ever executed.
 """
 
 from __future__ import annotations
 
+import asyncio
 import warnings
-from collections import deque
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Literal, Self, Unpack, cast, overload
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, Unpack, cast, overload
 
 from unspool.answer import AnswerMachine
+from unspool.answer_stream import QueryStream
 from unspool.contracts import OutputSchema, Signal
-from unspool.errors import ConfigError
-from unspool.messages import Message, TextPart, UserMessage
-from unspool.model import ChunkStream, LanguageModel
+from unspool.errors import ConfigError, OutputValidationError, UnspoolError
+from unspool.messages import AssistantMessage, Message, TextPart, UserMessage
+from unspool.model import SAMPLE_CONCURRENCY, LanguageModel
 from unspool.options import CallOptions, Prompt, check_count, messages_of
-from unspool.schema import NativeOutput, Schema, json_prompt, openai_strict
+from unspool.schema import NativeOutput, Schema, example_reply, format_value, native_schema, schema_prompt
+from unspool.schema.text import Protocol, check_protocol
+from unspool.stream.chunks import BlockEnd, BlockStart, Finish, TextDelta
 from unspool.stream.response import MAX_CHARS as MAX_CHARS_CEILING
 from unspool.structured.events import (
     MAX_CHARS,
@@ -26,283 +29,360 @@ from unspool.structured.events import (
     GenerationComplete,
     GenerationFailed,
     ParsingFailed,
-    StructuredEvent,
 )
+from unspool.templates import Template, messages_from
 
 if TYPE_CHECKING:
     from typing_extensions import TypeForm
 
-Protocol = Literal["json", "native"]
+Example = tuple["Prompt | Template", Any]
+"""A question and the value that answers it."""
 
 MAX_DEPTH_CEILING = 128
 """What `Schema.validate` takes: beyond it the native frames of recursive models could end a Pyodide interpreter."""
+MAX_REPAIRS = 8
 
 _TEXT: Any = object()
-
-
-class QueryStream[T]:
-    """The events of one query, while the answer is being written.
-
-    Read it with `async for event in stream`, or batch by batch with `read()`. Events: any number of progress events,
-    then exactly one terminal event; before that is given, the response has been closed. It never raises for a fault of
-    the answer, the provider or the way to it. Leave it early as you like: by `aclose()`, `async with`, by cancelling
-    the task, or by dropping it (a `break` drops a stream that no variable holds); the request is then aborted on the
-    network and there is no terminal event.
-    """
-
-    def __init__(self, source: ChunkStream, answer: AnswerMachine) -> None:
-        """Made by `query_stream`."""
-        self._source = source
-        self._answer = answer
-        self._rest: deque[StructuredEvent[T]] = deque()
-
-    @property
-    def text(self) -> str:
-        """The answer as text, as far as it has been read; also after the end, whatever it was. Costs its length."""
-        return self._answer.text
-
-    @property
-    def partial_value(self) -> Any:
-        """The value as far as it has been read, not validated; None before it begins. Do not change it.
-
-        It grows in place while the stream is read, and stays after the end, whatever it was. Of a text query: the text.
-        """
-        return self._answer.partial_value
-
-    @property
-    def message(self) -> Message:
-        """The model's message as far as it has been read, with reasoning, usage and finish reason."""
-        return self._source.message
-
-    async def read(self) -> list[StructuredEvent[T]] | None:
-        """Wait for the next events.
-
-        Returns:
-            The events of one slice of the network, in order and never empty: the slice's text as a `TextDelta`, then
-            what it means. None after the terminal event, and after `aclose`.
-        Raises:
-            ConfigError: INVALID_OPTIONS when another task is already waiting.
-        Cancellation:
-            Aborts the request; the stream is over, without a terminal event.
-        """
-        if self._rest:
-            rest = list(self._rest)
-            self._rest.clear()
-            return rest
-        events: list[StructuredEvent[T]] = []
-        while not events:
-            batch = None if self._answer.done else await self._source.read()
-            if batch is None:
-                return None
-            events = self._answer.feed(batch)
-        if self._answer.done:
-            # Before the reader learns of the end, so that no token is paid for that nobody wants.
-            await self._source.aclose()
-            if isinstance(events[-1], ParsingFailed | GenerationFailed | Cancelled):
-                error = events[-1].error
-                error.partial = error.partial or self.message
-        return events
-
-    def __aiter__(self) -> Self:
-        return self
-
-    async def __anext__(self) -> StructuredEvent[T]:
-        if not self._rest:
-            batch = await self.read()
-            if batch is None:
-                raise StopAsyncIteration
-            self._rest.extend(batch)
-        return self._rest.popleft()
-
-    def abort(self) -> None:
-        """Stop the call at once: the request is cancelled on the network within this call.
-
-        Whoever reads on gets `Cancelled` as the terminal event. Idempotent; does nothing once the answer is over.
-        """
-        self._source.abort()
-
-    async def aclose(self) -> None:
-        """Leave the stream: abort the request, wait until all is released. Nothing more is given. Idempotent."""
-        self._rest.clear()
-        await self._source.aclose()
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(self, *_exc: object) -> None:
-        await self.aclose()
-
-    def __repr__(self) -> str:
-        return f"QueryStream({self._source!r})"
+_NO_DEFAULT: Any = object()
 
 
 class QueryOptions(CallOptions, total=False):
     """What a query may be told; see `query_stream`."""
 
     protocol: Protocol
+    lenient: bool
+    examples: Sequence[Example]
+    transform: Callable[[Any], Any] | None
     signal: Signal | Any
     max_chars: int
     max_depth: int
 
 
+class _Query:
+    """One question, ready to be asked once or several times."""
+
+    __slots__ = ("messages", "native", "options", "protocol", "schema", "settings", "signal")
+
+    def __init__(
+        self,
+        prompt: Prompt | Template,
+        T: Any,
+        lm: LanguageModel,
+        *,
+        protocol: Protocol = "json",
+        lenient: bool = False,
+        examples: Sequence[Example] = (),
+        transform: Callable[[Any], Any] | None = None,
+        signal: Signal | Any = None,
+        max_chars: int = MAX_CHARS,
+        max_depth: int = MAX_DEPTH,
+        **options: Unpack[CallOptions],
+    ) -> None:
+        if not isinstance(cast(Any, lm), LanguageModel):
+            raise ConfigError(
+                "INVALID_OPTIONS",
+                "lm must be a model, such as us.llms.OpenAIChat(…); a function becomes one by us.llms.FunctionModel.",
+            )
+        check_protocol(protocol)
+        check_count("max_chars", max_chars, most=MAX_CHARS_CEILING)
+        check_count("max_depth", max_depth, most=MAX_DEPTH_CEILING)
+        self.messages = messages_of(messages_from(prompt))
+        self.options = options
+        self.protocol: Protocol = protocol
+        self.signal = signal
+        self.schema: Schema[Any] | None = None if T is _TEXT or T is str else Schema.of(T)
+        self.native: NativeOutput | None = None
+        self.settings: dict[str, Any] = {
+            "lenient": lenient,
+            "transform": transform,
+            "max_chars": max_chars,
+            "max_depth": max_depth,
+        }
+        self.messages[-1:-1] = self._shots(examples)
+        if self.schema is None:
+            return
+        if options.get("output_schema") is not None:
+            raise ConfigError("INVALID_OPTIONS", "A typed query makes its own output_schema; use protocol='native'.")
+        if protocol == "native":
+            self._ask_natively(lm)
+        else:
+            self.messages = _with_words(self.messages, schema_prompt(self.schema, protocol))
+
+    def stream(self, lm: LanguageModel, turn: Sequence[Message] = ()) -> QueryStream[Any]:
+        answer = AnswerMachine(self.schema, protocol=self.protocol, native=self.native, **self.settings)
+        return QueryStream(lm.stream([*self.messages, *turn], signal=self.signal, **self.options), answer)
+
+    def _shots(self, examples: Sequence[Example]) -> list[Message]:
+        """Give examples as turns of the conversation that have been answered in the form asked for."""
+        shots: list[Message] = []
+        for question, value in examples:
+            shots += messages_of(messages_from(question))
+            reply = str(value) if self.schema is None else example_reply(value, self.protocol, schema=self.schema)
+            shots.append(AssistantMessage(reply))
+        return shots
+
+    def _ask_natively(self, lm: LanguageModel) -> None:
+        assert self.schema is not None
+        self.native = native_schema(self.schema, lm.schema_dialect)
+        if self.native.reason is not None:
+            warnings.warn(
+                f"{self.schema.name} cannot be asked for strictly ({self.native.reason}); the answer is checked here "
+                "alone.",
+                stacklevel=4,
+            )
+        self.options["output_schema"] = OutputSchema(
+            self.schema.name, self.native.schema, strict=self.native.reason is None
+        )
+
+
 @overload
-def query_stream(prompt: Prompt, *, lm: LanguageModel, **options: Unpack[QueryOptions]) -> QueryStream[str]: ...
+def query_stream(
+    prompt: Prompt | Template, *, lm: LanguageModel, **options: Unpack[QueryOptions]
+) -> QueryStream[str]: ...
 @overload
 def query_stream[R](
-    prompt: Prompt, T: Schema[R], *, lm: LanguageModel, **options: Unpack[QueryOptions]
+    prompt: Prompt | Template, T: Schema[R], *, lm: LanguageModel, **options: Unpack[QueryOptions]
 ) -> QueryStream[R]: ...
 @overload
 def query_stream[R](
-    prompt: Prompt, T: TypeForm[R], *, lm: LanguageModel, **options: Unpack[QueryOptions]
+    prompt: Prompt | Template, T: TypeForm[R], *, lm: LanguageModel, **options: Unpack[QueryOptions]
 ) -> QueryStream[R]: ...
 @overload
 def query_stream(
-    prompt: Prompt, T: Mapping[str, Any], *, lm: LanguageModel, **options: Unpack[QueryOptions]
+    prompt: Prompt | Template, T: Mapping[str, Any], *, lm: LanguageModel, **options: Unpack[QueryOptions]
 ) -> QueryStream[Any]: ...
 def query_stream(
-    prompt: Prompt,
-    T: Any = _TEXT,
-    *,
-    lm: LanguageModel,
-    protocol: Protocol = "json",
-    signal: Signal | Any = None,
-    max_chars: int = MAX_CHARS,
-    max_depth: int = MAX_DEPTH,
-    **options: Unpack[CallOptions],
+    prompt: Prompt | Template, T: Any = _TEXT, *, lm: LanguageModel, **options: Unpack[QueryOptions]
 ) -> QueryStream[Any]:
     """Ask a model for a value of a type and watch it being written. Nothing is sent before the first read.
 
     Args:
-        prompt: text of the user, one message, or a conversation.
-        T: what `Schema.of` takes; without it the answer is plain text.
+        prompt: text of the user, one message, a conversation, a `Template` with nothing left to fill in, or a t-string.
+        T: what `Schema.of` takes; `str`, or nothing, gives the answer as plain text.
         lm: the model to ask.
-        protocol: "json" tells the model the JSON Schema in words, after the prompt; "native" has the provider hold the
-            answer to it (structured output) and leaves the prompt as it is.
-        signal: an `asyncio.Event` or a JavaScript AbortSignal that stops the call.
-        max_chars: longest answer, in characters, at most 16 Mi.
-        max_depth: deepest nesting of the answer, at most 128.
-        options: see `CallOptions`; they win over the model's defaults.
+        options: those of the call (see `CallOptions`; they win over the model's defaults), and:
+            protocol: "json" (the default) tells the model the form of the JSON in words, after the prompt; "python"
+                asks for one expression in Python's constructor syntax, which is read and never executed; "native" has
+                the provider hold the answer to the schema (structured output) and leaves the prompt as it is.
+            lenient: also take trailing commas, comments, single quotes and an end that is missing in JSON; each repair
+                is named in `QueryStream.repairs`.
+            examples: pairs of a prompt and the value that answers it, shown before the question as turns.
+            transform: what is done to the validated value; the result is what it gives. What it raises makes the answer
+                an invalid one.
+            signal: an `asyncio.Event` or a JavaScript AbortSignal that stops the call.
+            max_chars: longest answer, in characters, at most 16 Mi; default 1 Mi.
+            max_depth: deepest nesting of the answer, at most 128; default 64.
     Raises:
         ConfigError: INVALID_OPTIONS or UNSUPPORTED. Everything later is told by the terminal event.
         A UserWarning tells that a provider cannot hold the answer to a type strictly (open dicts, tuples, `Any`).
     """
-    if not isinstance(cast(Any, lm), LanguageModel):
-        raise ConfigError(
-            "INVALID_OPTIONS",
-            "lm must be a model, such as us.llms.OpenAIChat(…); a function becomes one by us.llms.FunctionModel(…).",
-        )
-    if protocol not in ("json", "native"):
-        raise ConfigError("INVALID_OPTIONS", f"There is no protocol {protocol!r}; there are 'json' and 'native'.")
-    check_count("max_chars", max_chars, most=MAX_CHARS_CEILING)
-    check_count("max_depth", max_depth, most=MAX_DEPTH_CEILING)
-    if not isinstance(cast(Any, lm), LanguageModel):
-        raise ConfigError("INVALID_OPTIONS", "lm must be a language model, such as one of unspool.llms.")
-    if T is _TEXT:
-        answer = AnswerMachine(None, max_chars=max_chars, max_depth=max_depth)
-        return QueryStream(lm.stream(prompt, signal=signal, **options), answer)
-    schema: Schema[Any] = Schema.of(T)
-    native: NativeOutput | None = None
-    if options.get("output_schema") is not None:
-        raise ConfigError("INVALID_OPTIONS", "A typed query makes its own output_schema; use protocol='native'.")
-    if protocol == "native":
-        native = openai_strict(schema)
-        if native.reason is not None:
-            warnings.warn(
-                f"{schema.name} cannot be asked for strictly ({native.reason}); the answer is checked here alone.",
-                stacklevel=2,
-            )
-        options["output_schema"] = OutputSchema(schema.name, native.schema, strict=native.reason is None)
-    else:
-        prompt = _with_words(prompt, json_prompt(schema))
-    answer = AnswerMachine(schema, native=native, max_chars=max_chars, max_depth=max_depth)
-    return QueryStream(lm.stream(prompt, signal=signal, **options), answer)
+    return _Query(prompt, T, lm, **options).stream(lm)
 
 
 @overload
 async def query[R](
-    prompt: Prompt,
+    prompt: Prompt | Template,
     T: Schema[R],
     *,
     lm: LanguageModel,
     returns_message: Literal[False] = False,
+    default: R = ...,
+    max_repairs: int = 0,
     **options: Unpack[QueryOptions],
 ) -> R: ...
 @overload
 async def query[R](
-    prompt: Prompt,
+    prompt: Prompt | Template,
     T: Schema[R],
     *,
     lm: LanguageModel,
     returns_message: Literal[True],
+    default: R = ...,
+    max_repairs: int = 0,
     **options: Unpack[QueryOptions],
 ) -> tuple[R, Message]: ...
 @overload
 async def query[R](
-    prompt: Prompt,
+    prompt: Prompt | Template,
     T: TypeForm[R],
     *,
     lm: LanguageModel,
     returns_message: Literal[False] = False,
+    default: R = ...,
+    max_repairs: int = 0,
     **options: Unpack[QueryOptions],
 ) -> R: ...
 @overload
 async def query[R](
-    prompt: Prompt,
+    prompt: Prompt | Template,
     T: TypeForm[R],
     *,
     lm: LanguageModel,
     returns_message: Literal[True],
+    default: R = ...,
+    max_repairs: int = 0,
     **options: Unpack[QueryOptions],
 ) -> tuple[R, Message]: ...
 @overload
 async def query(
-    prompt: Prompt,
+    prompt: Prompt | Template,
     T: Mapping[str, Any],
     *,
     lm: LanguageModel,
     returns_message: bool = False,
+    default: Any = ...,
+    max_repairs: int = 0,
     **options: Unpack[QueryOptions],
 ) -> Any: ...
 async def query(
-    prompt: Prompt,
+    prompt: Prompt | Template,
     T: Any,
     *,
     lm: LanguageModel,
-    protocol: Protocol = "json",
     returns_message: bool = False,
-    signal: Signal | Any = None,
-    max_chars: int = MAX_CHARS,
-    max_depth: int = MAX_DEPTH,
-    **options: Unpack[CallOptions],
+    default: Any = _NO_DEFAULT,
+    max_repairs: int = 0,
+    **options: Unpack[QueryOptions],
 ) -> Any:
     """Ask a model for a value of a type and wait for it.
 
     Args:
-        prompt, T, lm, protocol, signal, max_chars, max_depth, options: as in `query_stream`.
+        prompt, T, lm, options: as in `query_stream`.
         returns_message: give `(value, message)` instead of the value.
+        default: the value to give when the answer is not valid, instead of raising.
+        max_repairs: how often the model is asked again with the faults of its answer, at most 8. It is not asked again
+            when it repeats itself. Default: never.
     Returns:
         A validated value.
     Raises:
         UnspoolError: any code; `partial` is the message, `text` the answer and `partial_value` the unvalidated value
-            as far as they came.
+            as far as they came. Of an answer that stayed invalid, `attempts` holds the errors of the earlier ones.
     Cancellation:
         Aborts the request on the network.
     """
-    stream = query_stream(
-        prompt, T, lm=lm, protocol=protocol, signal=signal, max_chars=max_chars, max_depth=max_depth, **options
-    )
+    check_count("max_repairs", max_repairs, least=0, most=MAX_REPAIRS)
+    asked = _Query(prompt, T, lm, **options)
+    attempts: list[OutputValidationError] = []
+    turn: list[Message] = []
+    while True:
+        stream = asked.stream(lm, turn)
+        try:
+            result = await _result_of(stream)
+        except OutputValidationError as error:
+            repeated = any(error.text == earlier.text for earlier in attempts)
+            error.attempts = tuple(attempts)
+            attempts.append(error)
+            if error.code == "OUTPUT_INVALID" and len(attempts) <= max_repairs and not repeated:
+                turn = [AssistantMessage(error.text or "…"), UserMessage(_repair_words(error))]
+                continue
+            if default is _NO_DEFAULT:
+                raise
+            result = default
+        return (result, stream.message) if returns_message else result
+
+
+async def sample(
+    prompt: Prompt | Template, T: Any = _TEXT, *, lm: LanguageModel, count: int, **options: Unpack[QueryOptions]
+) -> list[Any]:
+    """Ask a model the same question several times, up to four at a time.
+
+    Args:
+        prompt, T, lm, options: as in `query_stream`.
+        count: how often, from 1 to 256.
+    Returns:
+        One entry for each time: a validated value, or the UnspoolError that stands in its place.
+    Raises:
+        ConfigError: INVALID_OPTIONS or UNSUPPORTED.
+    Cancellation:
+        Aborts every request.
+    """
+    check_count("count", count, most=256)
+    asked = _Query(prompt, T, lm, **options)
+    gate = asyncio.Semaphore(SAMPLE_CONCURRENCY)
+
+    async def one() -> Any:
+        async with gate:
+            try:
+                return await _result_of(asked.stream(lm))
+            except UnspoolError as error:
+                return error
+
+    async with asyncio.TaskGroup() as group:
+        tasks = [group.create_task(one()) for _ in range(count)]
+    return [task.result() for task in tasks]
+
+
+async def complete[R](value: R, T: Any = None, *, lm: LanguageModel, **options: Unpack[QueryOptions]) -> R:
+    """Have a model fill in what is missing of a value.
+
+    Args:
+        value: a pydantic model made by `model_construct`, of which some fields, here or deeper, were not set.
+        T: its type; its class when left out.
+        lm, options: as in `query_stream`. The default protocol is "python", which has a word for what is missing.
+    Returns:
+        A validated value of the type.
+    Raises:
+        ConfigError: INVALID_OPTIONS when the value cannot be shown to a model.
+        UnspoolError: as `query`.
+    Cancellation:
+        Aborts the request on the network.
+    """
+    schema: Schema[Any] = Schema.of(type(value) if T is None else T)
+    shown = format_value(value, "python", T=schema, missing=True)
+    words = f"Complete this: give a value in each place that says MISSING, and keep the rest as it is.\n\n{shown}"
+    options.setdefault("protocol", "python")
+    completed: R = await query(words, schema, lm=lm, **options)
+    return completed
+
+
+def parse(
+    text: str,
+    T: Any,
+    protocol: Protocol = "python",
+    *,
+    lenient: bool = False,
+    max_chars: int = MAX_CHARS,
+    max_depth: int = MAX_DEPTH,
+) -> Any:
+    """Read a whole reply that is already there, with the machine that streams are read with.
+
+    Args:
+        text: the reply, with whatever stands around the value.
+        T: what `Schema.of` takes.
+        protocol, lenient, max_chars, max_depth: as in `query_stream`.
+    Returns:
+        A validated value.
+    Raises:
+        OutputValidationError: OUTPUT_INVALID or OUTPUT_TOO_LARGE; `partial_value` is the value as far as it was read.
+        ConfigError: INVALID_OPTIONS or UNSUPPORTED.
+    """
+    check_protocol(protocol)
+    check_count("max_chars", max_chars, most=MAX_CHARS_CEILING)
+    check_count("max_depth", max_depth, most=MAX_DEPTH_CEILING)
+    answer = AnswerMachine(Schema.of(T), protocol=protocol, lenient=lenient, max_chars=max_chars, max_depth=max_depth)
+    end = answer.feed([BlockStart(0, "text"), TextDelta(0, text), BlockEnd(0), Finish("stop")])[-1]
+    if isinstance(end, GenerationComplete):
+        return end.result
+    assert isinstance(end, ParsingFailed)
+    raise end.error
+
+
+async def _result_of(stream: QueryStream[Any]) -> Any:
     async with stream:
         async for event in stream:
             if isinstance(event, GenerationComplete):
-                return (event.result, stream.message) if returns_message else event.result
+                return event.result
             if isinstance(event, ParsingFailed | GenerationFailed | Cancelled):
                 raise event.error
     raise AssertionError("a query stream ended without a terminal event")
 
 
-def _with_words(prompt: Prompt, words: str) -> list[Message]:
+def _repair_words(error: OutputValidationError) -> str:
+    return f"That answer cannot be used. {error.message}\nAnswer the question again, in the form that was asked for."
+
+
+def _with_words(messages: Sequence[Message], words: str) -> list[Message]:
     """Put our words at the end of the conversation: what stands last is what small models follow best."""
-    messages = messages_of(prompt)
     last = messages[-1]
     if last.role != "user":
         return [*messages, UserMessage(words)]
@@ -311,4 +391,4 @@ def _with_words(prompt: Prompt, words: str) -> list[Message]:
         parts[-1] = TextPart(f"{parts[-1].text}\n\n{words}")
     else:
         parts.append(TextPart(words))
-    return [*messages[:-1], Message("user", parts, metadata=last.metadata)]
+    return [*messages[:-1], last.with_parts(parts)]

@@ -75,6 +75,7 @@ class HttpModel(LanguageModel):
             raise ConfigError("INVALID_OPTIONS", "A transport must have the method open.")
         self.base_url = base_url
         self.adapter = adapter
+        self.schema_dialect = adapter.schema_dialect
         self._api_key = api_key
         self._transport = transport
         # A transport of the caller's own may add the key, as a proxy does.

@@ -113,8 +113,6 @@ class Anthropic(HttpModel):
 class Gemini(HttpModel):
     """A model behind Google's Gemini API, or any server that speaks it, such as Vertex AI."""
 
-    schema_dialect = "gemini"
-
     def __init__(self, model: str, *, adapter: GeminiAdapter | None = None, **options: Unpack[HttpOptions]) -> None:
         """Describe the model; nothing is sent.
 

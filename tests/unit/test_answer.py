@@ -124,11 +124,8 @@ def test_every_cut_gives_the_same() -> None:
         ('{"answer":1e999}', {}),
         ('{"answer":NaN}', {}),
         ('{"answer":[1,tru3]}', {"answer": [1]}),
-        ('{"explanation":"a"} and more', {"explanation": "a"}),
-        ('```json\n{"answer":1}\n```', None),  # F19, F20: strict in both modes, until fences are understood
         ("The answer is 42.", None),
         ('{"answer":1]', {}),  # the number was not proved complete
-        ("\ufeff{}", None),
     ],
 )
 def test_every_cut_of_a_bad_answer_gives_the_same(text: str, partial: Any) -> None:
@@ -154,9 +151,9 @@ def test_fault_shows_the_text_around_it() -> None:
 
 def test_text_after_the_fault_is_kept_but_not_read() -> None:
     target = machine()
-    events = run(target, ["{,", '"answer":1}'])
+    events = run(target, ['{"answer":1,,', '"answer":1}'])
     assert isinstance(events[-1], ParsingFailed)
-    assert target.text == "{,"  # the stream is over with the slice that holds the fault
+    assert target.text == '{"answer":1,,'  # the stream is over with the slice that holds the fault
 
 
 def test_limits() -> None:

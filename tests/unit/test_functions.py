@@ -11,6 +11,8 @@ import pytest
 from pydantic import BaseModel
 from tests.support import splits
 
+from unspool.answer_stream import QueryStream
+from unspool.contracts import Request
 from unspool.errors import (
     CallCancelledError,
     ConfigError,
@@ -20,7 +22,7 @@ from unspool.errors import (
     StreamTruncatedError,
     UnspoolError,
 )
-from unspool.functions import QueryStream, query, query_stream
+from unspool.functions import complete, parse, query, query_stream, sample
 from unspool.llms import FunctionModel, OpenAIChat
 from unspool.messages import AssistantMessage, SystemMessage, ToolMessage, ToolResult, UserMessage
 from unspool.schema import Schema
@@ -98,7 +100,7 @@ async def test_response_is_closed_before_the_terminal_event() -> None:
 
 async def test_unreadable_answer_closes_the_response_at_once() -> None:
     """Tokens that nobody wants are not paid for: the server's further slices are never read."""
-    lm, transport = wire([delta("I think that"), *[delta("x")] * 50, end()])
+    lm, transport = wire([delta('{"answer":1, I think that'), *[delta("x")] * 50, end()])
     seen = []
     async for event in query_stream("?", Answer, lm=lm):
         seen.append(event)
@@ -106,7 +108,7 @@ async def test_unreadable_answer_closes_the_response_at_once() -> None:
             assert transport.responses[0].aborted and transport.responses[0].closed
     assert isinstance(seen[-1], ParsingFailed)
     assert transport.responses[0].reads < 5
-    assert seen[-1].error.partial is not None and seen[-1].error.partial.text == "I think that"
+    assert seen[-1].error.partial is not None and seen[-1].error.partial.text == '{"answer":1, I think that'
 
 
 async def test_every_cut_of_the_wire_gives_the_same() -> None:
@@ -382,7 +384,8 @@ async def test_schema_is_made_once_for_many_calls() -> None:
 
 
 async def test_type_none_is_the_null_of_json() -> None:
-    assert await query("?", None, lm=StaticResponse("null")) is None
+    nothing: Any = query("?", None, lm=StaticResponse("null"))
+    assert await nothing is None
 
 
 @pytest.mark.parametrize(
@@ -420,10 +423,35 @@ async def test_what_is_no_model_is_refused_at_the_call() -> None:
         query_stream("?", int, lm=lambda request: "1")  # type: ignore[call-overload]
 
 
-async def test_an_answer_in_a_fence_says_what_helps() -> None:
-    """F19: fences are refused, and the error names the protocol that prevents them."""
-    with pytest.raises(OutputValidationError, match="protocol='native'"):
-        await query("?", int, lm=StaticResponse("```json\n1\n```"))
+@pytest.mark.parametrize("text", ["```json\n{}\n```", "<think>{no}</think>\n{}", "Here: {} That is all.", "\ufeff{}"])
+async def test_what_stands_around_a_value_is_passed_over(text: str) -> None:
+    """F19, F20: streamed or not."""
+    reply = text.replace("{}", GOOD)
+    assert await query("?", Answer, lm=StaticResponse(reply)) == RESULT
+    assert await query("?", Answer, lm=StaticResponse(reply, chunk_chars=1)) == RESULT
+    assert parse(reply, Answer, "json") == RESULT
+
+
+async def test_lenient_reading_names_its_repairs() -> None:
+    lm = StaticResponse("{'explanation': 'a', 'answer': 1,} ")
+    with pytest.raises(OutputValidationError):
+        await query("?", Answer, lm=lm)
+    stream = query_stream("?", Answer, lm=lm, lenient=True)
+    assert (await collect(stream))[-1].result == Answer(explanation="a", answer=1)
+    assert {repair.kind for repair in stream.repairs} == {"single-quotes", "trailing-comma"}
+
+
+async def test_python_protocol() -> None:
+    text = "```python\nAnswer(explanation='Six', answer=0x2a)\n```"
+    lm = StaticResponse(text, chunk_chars=3)
+    stream = query_stream("?", Answer, lm=lm, protocol="python")
+    events = await collect(stream)
+    assert events[-1].result == Answer(explanation="Six", answer=42)
+    assert [event.python_class for event in events if event.type == "objectStart"] == ["Answer"]
+    assert "class Answer" in lm.requests[0].messages[-1].text
+    assert parse(text, Answer) == Answer(explanation="Six", answer=42)
+    with pytest.raises(ConfigError, match="JSON Schema"):
+        query_stream("?", {"type": "object"}, lm=lm, protocol="python")
 
 
 async def test_options_reach_the_model() -> None:
@@ -450,3 +478,89 @@ async def test_million_characters() -> None:
     assert len(result) == 9_000
     with pytest.raises(OutputValidationError, match="longer than 1000 characters"):
         await query("?", list[str], lm=StaticResponse(text, chunk_chars=64), max_chars=1_000)
+
+
+# --- asking again: F53 (bounded, attempts attached, a repeat is noticed), P75 (default), P76
+
+
+class Check(BaseModel):
+    passed: bool
+
+
+class Replies:
+    """A model that gives one reply after another."""
+
+    def __init__(self, *replies: str) -> None:
+        self.replies = list(replies)
+        self.requests: list[Request] = []
+        self.lm = FunctionModel(self.answer)
+
+    def answer(self, request: Request) -> str:
+        self.requests.append(request)
+        return self.replies.pop(0)
+
+
+WRONG, WORSE, RIGHT = '{"passed":"tru"}', '{"passed":1}', '{"passed":true}'
+
+
+async def test_asks_again_with_the_faults() -> None:
+    replies = Replies(WRONG, WORSE, RIGHT)
+    assert await query("ok?", Check, lm=replies.lm, max_repairs=2) == Check(passed=True)
+    first, second, third = (request.messages for request in replies.requests)
+    assert second[:1] == first
+    assert [message.role for message in third] == ["user", "assistant", "user"], "the turns do not pile up"
+    assert second[1].text == WRONG
+    assert "passed" in second[2].text
+
+
+async def test_is_bounded_and_keeps_every_attempt() -> None:
+    replies = Replies(WRONG, WORSE, '{"passed":2}', RIGHT)
+    with pytest.raises(OutputValidationError) as caught:
+        await query("ok?", Check, lm=replies.lm, max_repairs=2)
+    assert caught.value.text == '{"passed":2}'
+    assert [error.text for error in caught.value.attempts] == [WRONG, WORSE]
+    assert len(replies.requests) == 3
+
+
+async def test_notices_a_repeat() -> None:
+    replies = Replies(WRONG, WRONG, RIGHT)
+    with pytest.raises(OutputValidationError):
+        await query("ok?", Check, lm=replies.lm, max_repairs=8)
+    assert len(replies.requests) == 2
+
+
+async def test_is_off_unless_asked_for() -> None:
+    replies = Replies(WRONG, RIGHT)
+    with pytest.raises(OutputValidationError):
+        await query("ok?", Check, lm=replies.lm)
+    assert len(replies.requests) == 1
+
+
+async def test_default_stands_in_for_an_invalid_answer() -> None:
+    fallback = Check(passed=False)
+    assert await query("ok?", Check, lm=Replies(WRONG).lm, default=fallback) is fallback
+    value, message = await query("ok?", Check, lm=Replies(WRONG).lm, default=fallback, returns_message=True)
+    assert (value, message.text) == (fallback, WRONG)
+
+
+@pytest.mark.parametrize("count", [-1, 9, True, 1.5])
+async def test_bounds(count: Any) -> None:
+    with pytest.raises(ConfigError, match="max_repairs"):
+        await query("ok?", Check, lm=Replies().lm, max_repairs=count)
+    with pytest.raises(ConfigError, match="count"):
+        await sample("ok?", Check, lm=Replies().lm, count=count if count != 9 else 257)
+
+
+async def test_complete_fills_in_what_is_missing() -> None:
+    """P39, P65: MISSING is shown, and never read."""
+
+    class Person(BaseModel):
+        name: str
+        age: int
+
+    replies = Replies("Person(name='Ana', age=41)")
+    known = Person.model_construct(name="Ana")
+    assert await complete(known, lm=replies.lm) == Person(name="Ana", age=41)
+    assert "MISSING(int)" in replies.requests[0].messages[-1].text
+    with pytest.raises(OutputValidationError):
+        await complete(known, lm=Replies("Person(name='Ana', age=MISSING(int))").lm)

@@ -6,7 +6,7 @@ In: requests. Out: responses of decoded OpenAI chat chunks. Source: npm `@wllama
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 from unspool.contracts import Request
 from unspool.errors import CallCancelledError, ConfigError, ProviderError, RequestTimeoutError, UnspoolError
@@ -20,9 +20,14 @@ from unspool.providers.openai_chat import OpenAIChatAdapter, OpenAIChatDecoder
 from unspool.transport import DEFAULT_IDLE_TIMEOUT_S
 from unspool.transport.time_limit import TimeLimit
 
+if TYPE_CHECKING:
+    from unspool.schema.native import Dialect
+
 
 class Wllama(LanguageModel):
     """A GGUF model in llama.cpp as WebAssembly. Objects with the same addresses and sizes share one loaded model."""
+
+    schema_dialect: Dialect = "ollama"
 
     def __init__(
         self,
@@ -80,7 +85,7 @@ class Wllama(LanguageModel):
         await self._engine().exit()
 
     async def _open(self, request: Request, credential: str | None) -> WllamaResponse:
-        body = self._adapter.build(request, api_key=None, base_url="http://localhost").body.decode()
+        body = self._adapter.build(request.projected(), api_key=None, base_url="http://localhost").body.decode()
         engine = self._engine()
         await engine.ready(self._on_progress)
         return WllamaResponse(engine, engine.start(body))

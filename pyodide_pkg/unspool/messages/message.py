@@ -252,7 +252,18 @@ def _parts_of(content: Content) -> tuple[Part, ...]:
 
 
 def unnested(messages: Iterable[Message]) -> list[Message]:
-    """Give a conversation without messages inside messages, in order; words around an inner one keep their role."""
+    """Give a conversation without messages inside messages, in order; words around an inner one keep their role.
+
+    A message of the system inside another moves to the front, behind the system messages that are there: instructions
+    stand above the conversation, wherever a prompt has them.
+    """
+    hoisted: list[Message] = []
+    flat = _unnested(messages, hoisted)
+    top = next((i for i, message in enumerate(flat) if message.role != "system"), len(flat))
+    return [*flat[:top], *hoisted, *flat[top:]]
+
+
+def _unnested(messages: Iterable[Message], hoisted: list[Message]) -> list[Message]:
     out: list[Message] = []
     for message in messages:
         if not any(isinstance(part, MessagePart) for part in message.parts):
@@ -267,7 +278,8 @@ def unnested(messages: Iterable[Message]) -> list[Message]:
                 out.append(message.with_parts(between))
                 between = []
             if part is not None:
-                out += unnested([part.message])
+                inner = _unnested([part.message], hoisted)
+                (hoisted if part.message.role == "system" != message.role else out).extend(inner)
     return out
 
 

@@ -8,16 +8,18 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from unspool.contracts import HttpRequest, ModelFacts, Request
 from unspool.errors import ConfigError, ProviderError
 from unspool.providers.anthropic_decoder import AnthropicDecoder, request_id_in
 from unspool.providers.anthropic_messages import conversation_of
 from unspool.providers.anthropic_models import facts_of, models_in, thinking_of
-from unspool.providers.anthropic_schema import held_schema
 from unspool.providers.failure import http_failure
 from unspool.providers.request import check_credential, check_tool_choice, endpoint, host_of, json_body
+
+if TYPE_CHECKING:
+    from unspool.schema.native import Dialect
 
 __all__ = ["AnthropicAdapter", "AnthropicDecoder"]
 
@@ -35,6 +37,7 @@ class AnthropicAdapter:
 
     name = "anthropic"
     base_url = "https://api.anthropic.com/v1"
+    schema_dialect: Dialect = "anthropic"
 
     def __init__(
         self,
@@ -151,10 +154,7 @@ class AnthropicAdapter:
         if request.reasoning_effort is not None:
             body["thinking"] = _thinking(request.model, request.reasoning_effort, body["max_tokens"], output)
         if request.output_schema is not None:
-            asked_for = request.output_schema
-            # What has no strict form goes as it is: whether it can be held is the provider's to say.
-            schema = held_schema(asked_for.schema) if asked_for.strict else asked_for.schema
-            output["format"] = {"type": "json_schema", "schema": schema}
+            output["format"] = {"type": "json_schema", "schema": request.output_schema.schema}
         asked = request.extra.get("output_config")
         if output:
             body["output_config"] = output

@@ -6,7 +6,7 @@ Source: https://ai.google.dev/api/generate-content.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from unspool.contracts import HttpRequest, ModelFacts, Request
 from unspool.errors import ProviderError
@@ -18,6 +18,9 @@ from unspool.providers.gemini_models import facts_of, listed, model_path, thinki
 from unspool.providers.gemini_schema import gemini_schema
 from unspool.providers.request import check_credential, check_tool_choice, endpoint, json_body
 
+if TYPE_CHECKING:
+    from unspool.schema.native import Dialect
+
 __all__ = ["GeminiAdapter", "GeminiDecoder"]
 
 _MODES = {"auto": "AUTO", "required": "ANY", "none": "NONE"}
@@ -28,6 +31,7 @@ class GeminiAdapter:
 
     name = ADAPTER
     base_url = "https://generativelanguage.googleapis.com/v1beta"
+    schema_dialect: Dialect = "gemini"
 
     def __init__(
         self,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from unspool.contracts import HttpRequest, ModelFacts, Request
 from unspool.errors import ConfigError, ProviderError
@@ -18,6 +18,9 @@ from unspool.providers.openai_chat_decoder import OpenAIChatDecoder
 from unspool.providers.openai_models import listed_models, openai_facts
 from unspool.providers.openai_reasoning import FIELD as REASONING_DETAILS
 from unspool.providers.request import check_credential, check_tool_choice, endpoint, host_of, json_body, sibling
+
+if TYPE_CHECKING:
+    from unspool.schema.native import Dialect
 
 __all__ = ["OpenAIChatAdapter", "OpenAIChatDecoder"]
 
@@ -34,6 +37,7 @@ class OpenAIChatAdapter:
 
     name: str
     base_url: str
+    schema_dialect: Dialect
 
     def __init__(
         self,
@@ -49,6 +53,7 @@ class OpenAIChatAdapter:
         key_header: str = "authorization",
         seed_field: str = "seed",
         images_in_tool_results: bool = False,
+        schema_dialect: Dialect = "openai",
         models_path: str = "/models",
         facts: Callable[[str], ModelFacts | None] = openai_facts,
     ) -> None:
@@ -69,6 +74,7 @@ class OpenAIChatAdapter:
             seed_field: how the server calls the seed (Mistral: `random_seed`).
             images_in_tool_results: the server takes images in tool messages. Most do not: a user message behind the
                 results shows them.
+            schema_dialect: the part of JSON Schema that the server holds answers to; "ollama" for llama.cpp's grammars.
             models_path: where the server lists its models: under the base URL, or with `//` under the host's root.
             facts: what is known of a model by its name.
         """
@@ -83,6 +89,7 @@ class OpenAIChatAdapter:
         self._key_header = key_header.lower()
         self._seed_field = seed_field
         self._images_in_tool_results = images_in_tool_results
+        self.schema_dialect = schema_dialect
         self._models_path = models_path
         self._facts = facts
 

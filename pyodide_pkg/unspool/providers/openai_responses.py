@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from unspool.contracts import HttpRequest, ModelFacts, Request
 from unspool.errors import ConfigError, ProviderError
@@ -18,6 +18,9 @@ from unspool.providers.openai_responses_decoder import OpenAIResponsesDecoder
 from unspool.providers.openai_responses_input import input_of
 from unspool.providers.openai_responses_items import ADAPTER
 from unspool.providers.request import check_credential, endpoint, json_body
+
+if TYPE_CHECKING:
+    from unspool.schema.native import Dialect
 
 __all__ = ["OpenAIResponsesAdapter", "OpenAIResponsesDecoder"]
 
@@ -31,6 +34,7 @@ class OpenAIResponsesAdapter:
 
     name = ADAPTER
     base_url = "https://api.openai.com/v1"
+    schema_dialect: Dialect = "openai"
 
     def __init__(
         self,

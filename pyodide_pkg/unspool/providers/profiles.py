@@ -58,6 +58,7 @@ def llama_cpp() -> OpenAIChatAdapter:
     """llama.cpp's server, at its own address on this machine."""
     return OpenAIChatAdapter(
         name="llama.cpp",
+        schema_dialect="ollama",
         base_url="http://localhost:8080/v1",
         max_tokens_field="max_tokens",
         reasoning_field="reasoning_content",
@@ -69,6 +70,7 @@ def lm_studio() -> OpenAIChatAdapter:
     """LM Studio, at its own address on this machine. Its own list of models says more than the compatible one."""
     return OpenAIChatAdapter(
         name="lm-studio",
+        schema_dialect="ollama",
         base_url="http://localhost:1234/v1",
         max_tokens_field="max_tokens",
         models_path="//api/v0/models",
@@ -93,6 +95,7 @@ def ollama() -> OpenAIChatAdapter:
     """Ollama, at its own address on this machine. It takes pictures as data, not as addresses."""
     return OpenAIChatAdapter(
         name="ollama",
+        schema_dialect="ollama",
         base_url="http://localhost:11434/v1",
         max_tokens_field="max_tokens",
         reasoning_field="reasoning",
@@ -115,6 +118,7 @@ def vllm() -> OpenAIChatAdapter:
     """vLLM, at its own address on this machine."""
     return OpenAIChatAdapter(
         name="vllm",
+        schema_dialect="ollama",
         base_url="http://localhost:8000/v1",
         max_tokens_field="max_tokens",
         reasoning_field="reasoning",

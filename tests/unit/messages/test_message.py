@@ -12,6 +12,7 @@ from tests.message_values import MESSAGES, TEXT_PARTS
 
 from unspool.errors import ConfigError, StreamError
 from unspool.messages import (
+    ROLES,
     AssistantMessage,
     File,
     Image,
@@ -214,16 +215,17 @@ USER, INNER, SYSTEM = UserMessage("u"), AssistantMessage("i"), SystemMessage("s"
         ([USER, INNER], [USER, INNER]),
         ([UserMessage(INNER)], [INNER]),
         ([UserMessage(["a", INNER, "b"])], [UserMessage("a"), INNER, UserMessage("b")]),
-        ([UserMessage([SYSTEM, "a", INNER, SYSTEM])], [SYSTEM, UserMessage("a"), INNER, SYSTEM]),
+        ([UserMessage(["a", INNER, SYSTEM])], [SYSTEM, UserMessage("a"), INNER]),
         (
-            [UserMessage(["a", AssistantMessage(["b", SYSTEM])]), USER],
-            [UserMessage("a"), AssistantMessage("b"), SYSTEM, USER],
+            [SystemMessage("first"), UserMessage(["a", AssistantMessage(["b", SYSTEM])]), USER],
+            [SystemMessage("first"), SYSTEM, UserMessage("a"), AssistantMessage("b"), USER],
         ),
+        ([USER, SYSTEM, INNER], [USER, SYSTEM, INNER]),
         ([UserMessage(MessagePart(UserMessage([])))], [UserMessage([])]),
     ],
 )
 def test_unnested(messages: list[Message], flat: list[Message]) -> None:
-    """Words around an inner message keep their role and their place."""
+    """Words around an inner message keep their role and their place; instructions are hoisted (`test_querying`)."""
     assert unnested(messages) == flat
 
 
@@ -237,7 +239,9 @@ def test_unnested_keeps_every_part(messages: list[Message]) -> None:
         ]
 
     flat = unnested(messages)
-    assert [pair for message in flat for pair in parts(message)] == [p for message in messages for p in parts(message)]
+    kept = [[pair for message in some for pair in parts(message)] for some in (flat, messages)]
+    for role in ROLES:
+        assert [part for by, part in kept[0] if by == role] == [part for by, part in kept[1] if by == role]
     assert not any(isinstance(part, MessagePart) for message in flat for part in message.parts)
     assert unnested(flat) == flat
 

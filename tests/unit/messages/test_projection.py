@@ -128,7 +128,7 @@ def test_what_a_response_was_like_stays() -> None:
 
 def test_inner_messages_become_messages() -> None:
     projected = project([UserMessage(["a", SystemMessage([File("a")])])])
-    assert [(message.role, message.text) for message in projected] == [("user", "a"), ("system", '[File "a"]')]
+    assert [(message.role, message.text) for message in projected] == [("system", '[File "a"]'), ("user", "a")]
 
 
 def test_oldest_images_are_left_out() -> None:

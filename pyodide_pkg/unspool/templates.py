@@ -1,0 +1,247 @@
+"""Template: a prompt with places to fill in. Messages, images and files that are filled in keep their form.
+
+In: text with `{{name}}` in it, or a t-string (Python 3.14). Out: a `Message`. No IO, no clock.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeGuard, cast
+
+from unspool.errors import ConfigError
+from unspool.messages import ROLES, Message, Part, Role, TextPart, unnested
+from unspool.messages.parts import ImmutablePart
+
+# A name, and steps into its value: `{{user.name}}`, `{{rows[0].title}}`. Anything else between braces is text.
+_PLACE = re.compile(r"(\\?)\{\{\s*([^\W\d]\w*)((?:\.[^\W\d]\w*|\[\d{1,9}\])*)\s*\}\}")
+_STEP = re.compile(r"\.(\w+)|\[(\d+)\]")
+
+
+class _Place:
+    """A place in a template: a variable, steps into its value, and how to write it."""
+
+    __slots__ = ("conversion", "format_spec", "name", "steps")
+
+    def __init__(
+        self, name: str, steps: tuple[str | int, ...] = (), conversion: str = "", format_spec: str = ""
+    ) -> None:
+        self.name = name
+        self.steps = steps
+        self.conversion = conversion
+        self.format_spec = format_spec
+
+    def value_in(self, values: Mapping[str, Any]) -> Any:
+        value: Any = values[self.name]
+        for step in self.steps:
+            try:
+                if isinstance(step, int) or isinstance(value, Mapping):
+                    value = value[step]
+                else:
+                    if step.startswith("_"):
+                        raise AttributeError(step)
+                    value = getattr(value, step)
+            except (AttributeError, KeyError, IndexError, TypeError) as error:
+                raise ConfigError(
+                    "INVALID_OPTIONS", f"The value for {self.name!r} in the template has no {step!r}."
+                ) from error
+        return value
+
+    def written(self, value: Any) -> str:
+        """Write a value as a formatted string literal would."""
+        match self.conversion:
+            case "r":
+                value = repr(value)
+            case "s":
+                value = str(value)
+            case "a":
+                value = ascii(value)
+            case _:
+                pass
+        return format(value, self.format_spec)
+
+
+class Template:
+    """A prompt with places to fill in.
+
+    `{{name}}` is a place; `{{user.name}}` and `{{rows[0]}}` are places inside the value of a variable; `\\{{name}}` is
+    the text `{{name}}`, and any other braces are text as they are. What is filled in is never searched for places.
+
+    A value is written as `str` writes it; but a part of a message (an image, a file) stands in its place as it is,
+    a template is filled in with the same values, a message of the template's own role gives its parts, and a message of
+    another role stays a message of its own (one of the system is moved to the front when it is sent).
+    """
+
+    __slots__ = ("_pieces", "_values", "role")
+
+    role: Role
+    _pieces: tuple[str | _Place, ...]
+    _values: dict[str, Any]
+
+    def __init__(self, text: Any, *, role: Role = "user", **values: Any) -> None:
+        """Read a template.
+
+        Args:
+            text: text with places, a t-string, or a template (to be given another role or more values).
+            role: whose words they are.
+            values: what to fill in already; the rest is given to `render`.
+        Raises:
+            ConfigError: INVALID_OPTIONS when it is neither, or a value belongs to no place.
+        """
+        if role not in ROLES:
+            raise ConfigError("INVALID_OPTIONS", f"The role of a template must be one of {', '.join(ROLES)}.")
+        known: dict[str, Any] = {}
+        if isinstance(text, Template):
+            self._pieces = text._pieces
+            known.update(text._values)
+        elif isinstance(text, str):
+            self._pieces = tuple(_pieces_of(text))
+        elif hasattr(text, "interpolations") and hasattr(text, "strings"):
+            self._pieces = tuple(_pieces_of_t_string(text, known))
+        else:
+            raise ConfigError("INVALID_OPTIONS", "A template must be made of a text or a t-string.")
+        self.role = role
+        self._values = {**known, **values}
+        names = self._names()
+        unknown = [name for name in self._values if name not in names]
+        if unknown:
+            raise ConfigError(
+                "INVALID_OPTIONS",
+                f"The template has no place for {', '.join(unknown)}; it has {', '.join(names) or 'none'}.",
+            )
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """Names that are still to be filled in, in order of their first place; those of inner templates included."""
+        return tuple(name for name in self._names() if name not in self._values)
+
+    def bind(self, **values: Any) -> Template:
+        """Give a template in which these values are filled in.
+
+        Raises:
+            ConfigError: INVALID_OPTIONS when a value belongs to no place.
+        """
+        return Template(self, role=self.role, **values)
+
+    def render(self, **values: Any) -> Message:
+        """Fill in what is left.
+
+        Raises:
+            ConfigError: INVALID_OPTIONS when a value is missing, belongs to no place, or has not what a place names.
+        """
+        filled = self.bind(**values) if values else self
+        if filled.variables:
+            raise ConfigError("INVALID_OPTIONS", f"The template needs a value for {', '.join(filled.variables)}.")
+        parts: list[Part | Message] = []
+        for piece in self._pieces:
+            filled._add(piece if isinstance(piece, str) else _shown(piece, filled._values), parts)
+        return Message(self.role, _joined(parts))
+
+    def _names(self) -> dict[str, None]:
+        """All names that have a place, filled in or not."""
+        names: dict[str, None] = {}
+        for piece in self._pieces:
+            if isinstance(piece, _Place):
+                names[piece.name] = None
+                value = self._values.get(piece.name)
+                if isinstance(value, Template):
+                    names.update(dict.fromkeys(value.variables))
+        return names
+
+    def _add(self, value: Any, parts: list[Part | Message]) -> None:
+        if isinstance(value, str):
+            parts.append(TextPart(value))
+        elif isinstance(value, Template):
+            self._add(value.render(**_for(value, self._values)), parts)
+        elif isinstance(value, Message):
+            if value.role == self.role:
+                parts.extend(value.parts)
+            else:
+                parts.append(value)
+        elif isinstance(value, ImmutablePart):
+            parts.append(cast("Part", value))
+        else:  # a sequence of these
+            for item in value:
+                self._add(item, parts)
+
+    def __repr__(self) -> str:
+        text = "".join(piece if isinstance(piece, str) else "{{" + _path(piece) + "}}" for piece in self._pieces)
+        return f"Template({text!r})"
+
+
+def messages_from(prompt: Any, **values: Any) -> Any:
+    """Give a prompt in which templates have been filled in; one without templates as it is.
+
+    Raises:
+        ConfigError: INVALID_OPTIONS, as `Template.render`.
+    """
+    if hasattr(prompt, "interpolations") and not isinstance(prompt, Template):
+        prompt = Template(prompt)
+    if isinstance(prompt, Template):
+        return unnested([prompt.render(**values)])
+    if _is_row(prompt) and any(isinstance(item, Template) for item in prompt):
+        return [item.render(**_for(item, values)) if isinstance(item, Template) else item for item in prompt]
+    return prompt
+
+
+def _is_row(value: Any) -> TypeGuard[Sequence[Any]]:
+    return isinstance(value, list | tuple)
+
+
+def _for(template: Template, values: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: values[name] for name in template.variables if name in values}
+
+
+def _shown(place: _Place, values: Mapping[str, Any]) -> Any:
+    value = place.value_in(values)
+    if isinstance(value, Template | Message | ImmutablePart):
+        return value
+    if _is_row(value) and value and all(isinstance(item, Template | Message | ImmutablePart) for item in value):
+        return value
+    return place.written(value)
+
+
+def _pieces_of(text: str) -> list[str | _Place]:
+    pieces: list[str | _Place] = []
+    at = 0
+    for match in _PLACE.finditer(text):
+        escape, name, steps = match.groups()
+        pieces.append(text[at : match.start()])
+        if escape:
+            pieces.append(match[0][1:])
+        else:
+            found = _STEP.findall(steps)
+            pieces.append(_Place(name, tuple(int(index) if index else attribute for attribute, index in found)))
+        at = match.end()
+    pieces.append(text[at:])
+    return [piece for piece in pieces if piece != ""]
+
+
+def _pieces_of_t_string(template: Any, known: dict[str, Any]) -> list[str | _Place]:
+    """Its values are there already; each place gets a name that no variable of a text can have."""
+    pieces: list[str | _Place] = []
+    for number, text in enumerate(template.strings):
+        pieces.append(text)
+        if number < len(template.interpolations):
+            hole = template.interpolations[number]
+            name = f"{hole.expression} #{number}"
+            known[name] = hole.value
+            pieces.append(_Place(name, (), hole.conversion or "", hole.format_spec))
+    return [piece for piece in pieces if piece != ""]
+
+
+def _path(place: _Place) -> str:
+    name = place.name.partition(" #")[0]
+    return name + "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in place.steps)
+
+
+def _joined(parts: Sequence[Part | Message]) -> list[Part | Message]:
+    """Join neighbouring texts: what was one text before it was filled in is one part."""
+    out: list[Part | Message] = []
+    for part in parts:
+        last = out[-1] if out else None
+        if isinstance(part, TextPart) and isinstance(last, TextPart) and part.replay is None and last.replay is None:
+            out[-1] = TextPart(last.text + part.text)
+        else:
+            out.append(part)
+    return out
