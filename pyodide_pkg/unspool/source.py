@@ -11,6 +11,9 @@ import inspect
 import sys
 from typing import Any, Protocol
 
+MAX_BUSY_S = 0.004
+"""How long items are read without a turn of the event loop: a quarter of a frame."""
+
 _tasks: set[asyncio.Task[None]] = set()
 """Keeps tasks that read or close a source from being garbage together with it."""
 
@@ -161,13 +164,34 @@ class _Pump:
             self._wanted.clear()
 
 
+class _Turns:
+    """Lets others run while items are read that never wait: the page must draw, a signal and a cancellation be heard.
+
+    Not between any two items: in a worker a turn of the event loop takes longer than dozens of events.
+    """
+
+    def __init__(self) -> None:
+        self._last = float("-inf")
+
+    def are_due(self) -> bool:
+        """Whether the last turn is long ago; the first time, always."""
+        return asyncio.get_running_loop().time() - self._last >= MAX_BUSY_S
+
+    async def give(self) -> None:
+        """Take a turn."""
+        await asyncio.sleep(0)
+        self._last = asyncio.get_running_loop().time()
+
+
 class _Plain:
     def __init__(self, iterable: Any) -> None:
         self._iterable = iterable
         self._iterator = iter(iterable)
+        self._turns = _Turns()
 
     async def next(self) -> Any:
-        await asyncio.sleep(0)  # a plain iterable never waits: let the page draw, and a signal be heard
+        if self._turns.are_due():
+            await self._turns.give()
         try:
             item = next(self._iterator)
         except StopIteration:
@@ -240,14 +264,15 @@ class _ScriptIterator:
 
     def __init__(self, iterator: Any) -> None:
         self._iterator: Any = iterator
+        self._turns = _Turns()
 
     async def next(self) -> Any:
         step = self._iterator.next()
         waits = inspect.isawaitable(step)
         if waits:
             step = await step
-        else:
-            await asyncio.sleep(0)
+        elif self._turns.are_due():
+            await self._turns.give()
         if not hasattr(step, "done"):
             raise TypeError("an iterator of JavaScript gave a step that is no object")
         if step.done:

@@ -1,4 +1,4 @@
-"""The JSON-safe form of what crosses to JavaScript and back: messages and chunks in, events and errors out.
+"""The JSON-safe form of what crosses to JavaScript: events and errors.
 
 Events become JSON text without loss: integers that JavaScript cannot hold are refused, lone surrogates are escaped, NaN
 is impossible. Errors become JSON text always: what has no exact form is told in words. No JavaScript object is touched.
@@ -9,20 +9,19 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from json.encoder import encode_basestring_ascii as _quoted
-from typing import Any, cast, get_args
+from typing import Any, cast
 
-from unspool.errors import BridgeError, ConfigError, OutputValidationError, ProviderError, UnspoolError
-from unspool.messages import Message, Part, ReasoningPart, RefusalPart, TextPart, ToolCall, ToolResult, Usage
+from unspool.errors import BridgeError, OutputValidationError, UnspoolError
 from unspool.schema import Schema
 from unspool.schema.parts import is_array, is_object
 from unspool.schema.types import path_text
-from unspool.stream import chunks
 from unspool.stream.nesting import is_deeper
 from unspool.structured import strict_json
 from unspool.structured.events import (
     FieldEnd,
+    FieldInvalid,
     FieldStart,
     GenerationComplete,
     ObjectEnd,
@@ -33,14 +32,14 @@ from unspool.structured.events import (
     TextDelta,
 )
 from unspool.structured.pool import StreamUpdate
+from unspool.structured.py_values import PyObject, PySet, to_wire
 
 MAX_SAFE_INTEGER = 2**53 - 1
 """JavaScript's `Number.MAX_SAFE_INTEGER`: beyond it, neighbouring integers fall together."""
 
 # Any integer beyond the limit has at least 16 digits; most batches have none, and are searched at C speed.
 _MANY_DIGITS = re.compile(r"[0-9]{16}")
-_CHUNK_TYPES = {kind.type for kind in get_args(chunks.Chunk)}
-_ROLES = ("system", "user", "assistant", "tool")
+_WITH_PARTS = (str, dict, list, tuple, PyObject, PySet)
 
 
 def event_json(event: StructuredEvent[Any], schema: Schema[Any] | None, before: Path = ()) -> str:
@@ -66,17 +65,22 @@ def event_json(event: StructuredEvent[Any], schema: Schema[Any] | None, before: 
         return f'{{"type":"{kind}",{_path_json(event.path, before)},"delta":{_quoted(event.delta)}}}'
     if isinstance(event, FieldStart):
         return f'{{"type":"{kind}",{_path_json(event.path, before)}}}'
-    if isinstance(event, ObjectStart):
-        return f'{{"type":"{kind}",{_path_json(event.path, before)},"kind":"{event.kind}"}}'
-    if isinstance(event, ObjectEnd):
-        return f'{{"type":"{kind}",{_path_json(event.path, before)},"kind":"{event.kind}"}}'
+    if isinstance(event, ObjectStart | ObjectEnd):
+        what = f'"kind":"{event.kind}"'
+        if event.python_class is not None:
+            what += f',"pythonClass":{_quoted(event.python_class)}'
+        if event.python_kind is not None:
+            what += f',"pythonKind":"{event.python_kind}"'
+        return f'{{"type":"{kind}",{_path_json(event.path, before)},{what}}}'
     if isinstance(event, FieldEnd):
         value = event.value
-        if isinstance(value, str | dict | list) and value != "":
+        if isinstance(value, _WITH_PARTS) and value != "":
             return f'{{"type":"{kind}",{_path_json(event.path, before)}}}'
-        text = _dumps(value)
+        text = _dumps(to_wire(value))
         _refuse_unsafe(text, lambda: event.value, event.path)
         return f'{{"type":"{kind}",{_path_json(event.path, before)},"value":{text}}}'
+    if isinstance(event, FieldInvalid):
+        return f'{{"type":"{kind}",{_path_json(event.path, before)},"message":{_quoted(event.message)}}}'
     if isinstance(event, GenerationComplete):
         fields = [f'"type":"{kind}","result":{_result_json(event.result, schema)}']
         if event.usage is not None:
@@ -90,15 +94,24 @@ def event_json(event: StructuredEvent[Any], schema: Schema[Any] | None, before: 
 def update_json(update: StreamUpdate) -> str:
     """Write an update of an incremental stream as JSON text, with the patches instead of the value they make.
 
+    A patch's path is written as in `event_json`: of the steps it shares with the patch before it, only their number.
+
     Raises:
         BridgeError: UNSAFE_INTEGER, naming the member that JavaScript cannot hold.
     """
     wire = update.to_wire()
-    text = _dumps(wire)
-    if _MANY_DIGITS.search(text):
-        for patch in wire["changes"]:
-            _refuse_unsafe(_dumps(patch.get("value")), lambda patch=patch: patch["value"], patch["path"])  # type: ignore[misc]
-    return text
+    patches: list[str] = []
+    before: Path = ()
+    for patch in wire.pop("changes"):
+        path: Path = tuple(patch["path"])
+        fields = f'"op":"{patch["op"]}",{_path_json(path, before)}'
+        before = path
+        if "value" in patch:
+            text = _dumps(patch["value"])
+            _refuse_unsafe(text, lambda patch=patch: patch["value"], path)  # type: ignore[misc]
+            fields += f',"value":{text}'
+        patches.append(f"{{{fields}}}")
+    return f'{{"changes":[{",".join(patches)}],{_dumps(wire)[1:]}'
 
 
 def error_wire(error: UnspoolError) -> dict[str, Any]:
@@ -108,6 +121,7 @@ def error_wire(error: UnspoolError) -> dict[str, Any]:
 
 def plain(value: Any) -> Any:
     """Give data as JSON that JavaScript holds exactly; what has no such form is told in words. Not for results."""
+    value = to_wire(value)
     if is_deeper(value):
         return "(nested too deep)"
     return _plain(value)
@@ -127,127 +141,9 @@ def _plain(value: Any) -> Any:
     return f"({type(value).__name__})"
 
 
-def message_of(data: Any, where: str) -> Message:
-    """Read a message of a conversation.
-
-    Args:
-        data: `{"role", "content": text}` or `{"role", "parts": […]}`, as `Message.to_wire` writes it.
-        where: its place, for the error.
-    Raises:
-        ConfigError: INVALID_OPTIONS, naming the member at fault.
-    """
-    members = _mapping(data, where)
-    role = members.get("role")
-    if role not in _ROLES:
-        raise _wrong(f"{where}.role", f"one of {', '.join(_ROLES)}")
-    content = members.get("content", members.get("parts"))
-    if isinstance(content, str):
-        return Message(role, content)
-    if not is_array(content):
-        raise _wrong(where, "a message with content or parts")
-    return Message(role, [_part_of(part, f"{where}.parts[{i}]") for i, part in enumerate(content)])
-
-
-def chunk_of(data: Mapping[str, Any], where: str) -> chunks.Chunk:
-    """Read a chunk as `to_wire` writes it.
-
-    Raises:
-        ConfigError: INVALID_OPTIONS, naming the member at fault.
-    """
-    index = data.get("index")
-    if data["type"] in (chunks.UsageReport.type, chunks.Finish.type):
-        return _ending_of(data, where)
-    if not isinstance(index, int) or isinstance(index, bool):
-        raise _wrong(f"{where}.index", "a whole number")
-    match data["type"]:
-        case chunks.BlockStart.type:
-            kind = data.get("kind")
-            if kind not in ("text", "reasoning", "refusal", "tool_call"):
-                raise _wrong(f"{where}.kind", "text, reasoning, refusal or tool_call")
-            return chunks.BlockStart(index, kind, _text_or_none(data, "id", where), _text_or_none(data, "name", where))
-        case chunks.TextDelta.type:
-            return chunks.TextDelta(index, _text(data, "text", where))
-        case chunks.ReasoningDelta.type:
-            return chunks.ReasoningDelta(index, _text(data, "text", where))
-        case chunks.ToolArgumentsDelta.type:
-            return chunks.ToolArgumentsDelta(index, _text(data, "text", where))
-        case chunks.BlockEnd.type:
-            return chunks.BlockEnd(index)
-        case _:
-            raise _wrong(f"{where}.type", "the type of a chunk")
-
-
-def is_chunk(data: Any) -> bool:
-    """Tell whether data stands for one of our chunks, and not for an event of a provider's."""
-    kind = data.get("type") if is_object(data) else None
-    return isinstance(kind, str) and kind in _CHUNK_TYPES
-
-
-def _ending_of(data: Mapping[str, Any], where: str) -> chunks.Chunk:
-    if data["type"] == chunks.UsageReport.type:
-        usage = _mapping(data.get("usage"), f"{where}.usage")
-        names = ("inputTokens", "outputTokens", "totalTokens", "cachedInputTokens", "reasoningTokens")
-        counts = [usage.get(name) for name in names]
-        if any(count is not None and (not isinstance(count, int) or isinstance(count, bool)) for count in counts):
-            raise _wrong(f"{where}.usage", "counts of tokens")
-        given, made, both, cached, thought = counts
-        return chunks.UsageReport(
-            Usage(given, made, both, cached_input_tokens=cached, reasoning_tokens=thought, raw=usage.get("raw"))
-        )
-    reason = data.get("reason")
-    if reason not in ("stop", "length", "tool_calls", "content_filter", "error", "aborted"):
-        raise _wrong(f"{where}.reason", "a finish reason")
-    if reason in ("stop", "length", "tool_calls", "content_filter"):
-        return chunks.Finish(reason, _text_or_none(data, "rawReason", where))
-    told = _mapping(data.get("error") or {}, f"{where}.error")
-    error = ProviderError(str(told.get("code", "PROVIDER")), str(told.get("message", "The model failed.")))
-    return chunks.Finish("error", _text_or_none(data, "rawReason", where), error)
-
-
-def _part_of(data: Any, where: str) -> Part:
-    part = _mapping(data, where)
-    match part.get("type"):
-        case TextPart.type:
-            return TextPart(_text(part, "text", where))
-        case ReasoningPart.type:
-            return ReasoningPart(_text(part, "text", where))
-        case RefusalPart.type:
-            return RefusalPart(_text(part, "text", where))
-        case ToolCall.type:
-            truncated = part.get("truncated") is True
-            return ToolCall(
-                _text(part, "id", where), _text(part, "name", where), _text(part, "arguments", where), truncated
-            )
-        case ToolResult.type:
-            return ToolResult(_text(part, "callId", where), _text(part, "text", where), part.get("isError") is True)
-        case _:
-            raise _wrong(f"{where}.type", "text, reasoning, refusal, toolCall or toolResult")
-
-
-def _mapping(data: Any, where: str) -> Mapping[str, Any]:
-    if not is_object(data):
-        raise _wrong(where, "an object")
-    return data
-
-
-def _text(data: Mapping[str, Any], name: str, where: str) -> str:
-    value = data.get(name)
-    if not isinstance(value, str):
-        raise _wrong(f"{where}.{name}", "a text")
-    return value
-
-
-def _text_or_none(data: Mapping[str, Any], name: str, where: str) -> str | None:
-    return None if data.get(name) is None else _text(data, name, where)
-
-
-def _wrong(where: str, wanted: str) -> ConfigError:
-    return ConfigError("INVALID_OPTIONS", f"{where} must be {wanted}.")
-
-
-def _dumps(value: Any) -> str:
-    # ASCII only: a lone surrogate survives as its escape, and JSON.parse gives back the same text.
-    return json.dumps(value, allow_nan=False, separators=(",", ":"))
+# ASCII only: a lone surrogate survives as its escape, and JSON.parse gives back the same text. `json.dumps` with such
+# options would make an encoder each time.
+_dumps: Callable[[Any], str] = json.JSONEncoder(allow_nan=False, separators=(",", ":")).encode
 
 
 def _path_json(path: Path, before: Path) -> str:

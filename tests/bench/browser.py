@@ -11,6 +11,7 @@ from typing import Any
 
 from playwright.async_api import Browser, async_playwright
 from tests.bench.figure import Figure
+from tests.bench.over_http import SERVED, serving
 from tests.browser.conftest import launch
 from tests.tools.provider import END, Provider, pieces, provider
 from tests.tools.static_server import ISOLATION, serve_folder
@@ -35,10 +36,11 @@ async def chromium() -> AsyncIterator[Browser]:
         await browser.close()
 
 
-def served(modules: Sequence[str]) -> dict[str, str]:
-    """What is served beside the self-hosted folder."""
+def served(modules: Sequence[str], bodies: str = "") -> dict[str, str]:
+    """What is served beside the self-hosted folder; `bodies` says where `tests.bench.over_http` finds its own."""
     files = [*HERE.glob("*.py"), REPO / "tests" / "support.py", *(REPO / "build" / "peers").rglob("*.py")]
     sources = {file.relative_to(REPO).as_posix(): file.read_text(encoding="utf-8") for file in files}
+    sources[SERVED] = bodies
     return {
         "/bench.html": "<!doctype html><html lang=en><meta charset=utf-8><title>bench</title></html>",
         "/bench-worker.mjs": (HERE / "browser_worker.mjs").read_text(encoding="utf-8"),
@@ -56,7 +58,7 @@ async def inside_a_worker(modules: Sequence[str]) -> AsyncIterator[dict[str, Any
     if not modules:
         return
     # Cross-origin isolation makes the browser's clock 20 times finer.
-    with serve_folder(REPO / "dist", headers=ISOLATION, pages=served(modules)) as base_url:
+    with serving() as bodies, serve_folder(REPO / "dist", headers=ISOLATION, pages=served(modules, bodies)) as base_url:
         async with chromium() as browser:
             page = await browser.new_page()
             page.set_default_timeout(MINUTES * 60_000)

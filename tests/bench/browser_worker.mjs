@@ -19,5 +19,6 @@ async def measured(name):
     except Exception:
         return json.dumps({"failed": f"{name} in the worker:\\n{traceback.format_exc()}"})
 `);
+for (let second = 0; second < 15; second += 1) pyodide.runPython("from tests.bench.scanner import warm_up; warm_up()");
 for (const name of modules) postMessage(await pyodide.runPythonAsync(`await measured(${JSON.stringify(name)})`));
 postMessage(null);

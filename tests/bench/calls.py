@@ -17,7 +17,7 @@ from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, It
 from pathlib import Path
 from typing import Any
 
-from tests.bench.scanner import CALL_BYTES, cut, tool_call
+from tests.bench.scanner import CALL_BYTES, cut, no_collecting, tool_call
 
 from unspool import integrations
 from unspool.integrations.adapter import Operation, define_adapter
@@ -174,24 +174,25 @@ async def value_of(reading: Reading) -> Any:
 async def seconds(ways: dict[str, Callable[[], Reading]]) -> dict[str, float]:
     """Seconds of each way of reading."""
     best: dict[str, list[float]] = {name: [] for name in ways}
-    for _ in range(ROUNDS):
-        gc.collect()
-        readings = {name: way() for name, way in ways.items()}
-        place = 0
-        while readings:
-            for name, reading in list(readings.items()):
-                start = time.perf_counter()
-                try:
-                    await anext(reading) if isinstance(reading, AsyncIterator) else next(reading)
-                except (StopIteration, StopAsyncIteration):
-                    del readings[name]
-                    continue
-                took = time.perf_counter() - start
-                times = best[name]
-                if place == len(times):
-                    times.append(took)
-                times[place] = min(times[place], took)
-            place += 1
+    with no_collecting():
+        for _ in range(ROUNDS):
+            gc.collect()
+            readings = {name: way() for name, way in ways.items()}
+            place = 0
+            while readings:
+                for name, reading in list(readings.items()):
+                    start = time.perf_counter()
+                    try:
+                        await anext(reading) if isinstance(reading, AsyncIterator) else next(reading)
+                    except (StopIteration, StopAsyncIteration):
+                        del readings[name]
+                        continue
+                    took = time.perf_counter() - start
+                    times = best[name]
+                    if place == len(times):
+                        times.append(took)
+                    times[place] = min(times[place], took)
+                place += 1
     return {name: sum(times) for name, times in best.items()}
 
 

@@ -51,8 +51,10 @@ def operations(*given: Any, **event: Any) -> list[Any]:
 def replay(value: Any, changes: list[Any]) -> Any:
     """What the patches make on the page."""
     root = {"value": value}
+    before: list[Any] = []
     for change in changes:
-        *steps, last = ["value", *change["path"]]
+        before = [*before[: change.get("keep", 0)], *change["path"]]
+        *steps, last = ["value", *before]
         holder: Any = root
         for step in steps:
             holder = holder[step]

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from unspool import source as source_module
-from unspool.source import Source, is_javascript
+from unspool.source import MAX_BUSY_S, Source, is_javascript
 
 WAYS = pytest.mark.parametrize("interruptible", [False, True])
 
@@ -107,6 +107,42 @@ async def test_nothing_is_read_ahead(interruptible: bool) -> None:
         await asyncio.sleep(0)
     assert taken == [0]
     await source.close()
+
+
+async def test_a_plain_iterable_lets_others_run_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever waits has a turn before the first item and then after every few milliseconds, not between any two."""
+    now = 0.0
+    monkeypatch.setattr(asyncio.get_running_loop(), "time", lambda: now)
+    turns: list[int] = []
+    read: list[int] = []
+
+    async def other() -> None:
+        while True:
+            turns.append(len(read))
+            await asyncio.sleep(0)
+
+    task = asyncio.ensure_future(other())
+    source = Source(range(20))
+    for _ in range(20):
+        read.append(await source.next())
+        now += MAX_BUSY_S / 5
+    task.cancel()
+    assert read == list(range(20))
+    assert turns == [0, 5, 10, 15]
+
+
+async def test_reading_a_plain_iterable_can_be_cancelled() -> None:
+    """S99 for a task: the cancellation arrives though no item is ever waited for."""
+
+    async def read_all() -> None:
+        source = Source(iter(int, 1))  # zeros without an end
+        while True:
+            await source.next()
+
+    task = asyncio.ensure_future(read_all())
+    with pytest.raises(asyncio.TimeoutError):
+        await asyncio.wait_for(task, 0.05)
+    assert task.cancelled()
 
 
 @WAYS

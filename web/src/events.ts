@@ -115,6 +115,10 @@ export interface ObjectStart {
   readonly type: "objectStart";
   readonly path: Path;
   readonly kind: ContainerKind;
+  /** Python protocol: the class of a constructor. */
+  readonly pythonClass?: string;
+  /** Python protocol: what an array is, other than a list. */
+  readonly pythonKind?: "tuple" | "set";
 }
 
 /** More decoded text of a string value. */
@@ -136,6 +140,8 @@ export interface ObjectEnd {
   readonly type: "objectEnd";
   readonly path: Path;
   readonly kind: ContainerKind;
+  readonly pythonClass?: string;
+  readonly pythonKind?: "tuple" | "set";
   readonly value: unknown;
 }
 

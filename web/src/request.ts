@@ -60,8 +60,13 @@ export interface QueryOptions<S extends SchemaInput | undefined = SchemaInput | 
   readonly schema?: S;
   readonly lm: Model;
   readonly system?: string;
-  /** "json": the prompt explains the schema. "native": the provider holds the model to it. */
-  readonly protocol?: "json" | "native";
+  /**
+   * "json": the prompt explains the schema. "python": it asks for one expression in Python's constructor syntax, for types of
+   * registered modules. "native": the provider holds the model to the schema.
+   */
+  readonly protocol?: "json" | "python" | "native";
+  /** Also take JSON with trailing commas, comments, single quotes or without its end. */
+  readonly lenient?: boolean;
   readonly options?: GenerationOptions;
   /** Stops the query at any point; its stream then ends with one `cancelled` event. */
   readonly signal?: AbortSignal;
@@ -86,6 +91,7 @@ const QUERY_OPTIONS = [
   "lm",
   "system",
   "protocol",
+  "lenient",
   "options",
   "signal",
   "maxChars",
@@ -103,7 +109,7 @@ export function refuseUnknown(options: unknown, names: readonly string[]): void 
 /** Check a query. Throws UnspoolError INVALID_OPTIONS. */
 export function prepareQuery(options: QueryOptions): PreparedQuery {
   refuseUnknown(options, QUERY_OPTIONS);
-  const { prompt, lm, signal, system, protocol, maxChars, maxDepth } = options;
+  const { prompt, lm, signal, system, protocol, lenient, maxChars, maxDepth } = options;
   if (typeof prompt !== "string" && !Array.isArray(prompt)) throw invalid("prompt must be text or a list of messages");
   if ((typeof lm !== "object" && typeof lm !== "function") || lm === null)
     throw invalid("lm must name a model or be a function");
@@ -120,6 +126,7 @@ export function prepareQuery(options: QueryOptions): PreparedQuery {
         prompt,
         schema: schema?.wire,
         protocol,
+        lenient,
         system,
         lm: model,
         options: options.options,

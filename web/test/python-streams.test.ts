@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { UnspoolError } from "../lib/index.js";
+import type { Patch } from "../lib/live-value.js";
 import { PythonStreams, type StepAnswer } from "../lib/python-streams.js";
 import { StructuredStream } from "../lib/structured-stream.js";
 import type { ToHost } from "../lib/wire.js";
@@ -125,6 +126,34 @@ test("an answer that is none, and a refusal, end their stream only", async () =>
     answer(2, {});
     assert.deepEqual(await unharmed, {});
   }
+});
+
+test("the paths of patches come after the steps they share with the one before", async () => {
+  const { streams, answer } = line();
+  const stream = streams.open(TEXT);
+  const answered = stream.step('["push","x"]');
+  await settle();
+  const changes = [
+    { op: "set", path: ["a"], value: {} },
+    { op: "set", keep: 1, path: ["b", 0], value: 1 },
+    { op: "complete", keep: 3, path: [] },
+    { op: "complete", path: [] },
+  ] as unknown as Patch[];
+  const update = { type: "update", id: null, bytesSeen: 1, depth: 1, complete: false, inString: false } as const;
+  answer(1, { updates: [{ ...update, changes }, { ...update, changes: changes.slice(3) }] });
+  const { updates } = await answered;
+  assert.deepEqual(
+    updates?.map((each) => each.changes),
+    [
+      [
+        { op: "set", path: ["a"], value: {} },
+        { op: "set", path: ["a", "b", 0], value: 1 },
+        { op: "complete", path: ["a", "b", 0] },
+        { op: "complete", path: [] },
+      ],
+      [{ op: "complete", path: [] }],
+    ],
+  );
 });
 
 test("a stream that is dropped without being closed is closed in Python", async () => {

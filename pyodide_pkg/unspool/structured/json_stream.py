@@ -13,10 +13,12 @@ from types import TracebackType
 from typing import Any, Literal, Self
 
 from unspool.errors import StreamError
-from unspool.structured._grammar import DONE, LITERAL, NUMBER_RUN, STRING, Frame, Position
-from unspool.structured._scan import Ask, End, scan
+from unspool.structured._grammar import DONE, LITERAL, NUMBER_RUN, STRING, Frame
+from unspool.structured._scan import MAX_TAIL, Scanner
+from unspool.structured._steps import LETTERS
+from unspool.structured.frozen import snapshot
 from unspool.structured.strict_json import DEPTH_CEILING, MAX_BYTES, MAX_DEPTH, DuplicateKeys
-from unspool.structured.tree import FieldState, Snapshots, StreamState, TextState
+from unspool.structured.tree import FieldState, Snapshots, StepState, StreamState
 
 Scalars = Literal["complete", "eager"]
 
@@ -24,7 +26,7 @@ BYTES_CEILING = 4_294_967_295
 """No limit on bytes may be set higher."""
 
 
-class JsonStream:
+class JsonStream(Scanner):
     """Reads one JSON text in pieces. The value is there, and correct as far as it goes, after each of them.
 
     A container or a string is shown as soon as it opens; a key only with its value; a number or literal when it is
@@ -55,28 +57,19 @@ class JsonStream:
         _choice("snapshots", snapshots, ("live", "immutable"))
         _choice("duplicate_keys", duplicate_keys, ("last", "error"))
         _choice("scalars", scalars, ("complete", "eager"))
-        self._eager = scalars == "eager"
-        self._root: list[Any] = []
-        self._left: list[tuple[Position, int, Any]] = []
-        self._scanner = scan(
-            self._root,
-            self._left,
+        super().__init__(
             max_bytes=_limit("max_bytes", max_bytes, MAX_BYTES, BYTES_CEILING),
             max_depth=_limit("max_depth", max_depth, MAX_DEPTH, DEPTH_CEILING),
             unique_keys=duplicate_keys == "error",
-            eager=self._eager,
+            eager=scalars == "eager",
             immutable=snapshots == "immutable",
         )
-        next(self._scanner)
-        self._send = self._scanner.send
-        self._error: StreamError | None = None
-        self._closed = False
 
     @property
     def value(self) -> Any:
         """The value so far; None before it begins. After an error, the value before the piece at fault."""
         root = self._root
-        return root[0] if root and root[0].__class__ is str else self._where()[2]
+        return root[0] if root and root[0].__class__ is str else self._value
 
     @property
     def state(self) -> StreamState:
@@ -86,11 +79,7 @@ class JsonStream:
             StreamError: the fault of the text, or STREAM_DISPOSED.
         """
         self._check("state")
-        at, seen, value = self._where()
-        root = self._root
-        if root and root[0].__class__ is str:
-            return TextState(root, seen, at, [], at)
-        return StreamState(value, seen, at, [], at)
+        return self._state(self._position(), [])
 
     def push(self, chunk: str) -> StreamState:
         """Read the next piece of the text.
@@ -108,16 +97,39 @@ class JsonStream:
             Dead: later calls raise the same error. Nothing of the piece is in the value.
         """
         try:
-            return self._send(chunk)  # type: ignore[no-any-return]
+            open_text = self._open_text
+            if open_text is not None:
+                if chunk in LETTERS:
+                    size = 1
+                elif '"' in chunk or "\\" in chunk or not chunk.isprintable():
+                    return self._read(chunk)
+                else:
+                    size = len(chunk) if chunk.isascii() else len(chunk.encode())
+                container, slot, at, max_bytes, immutable = open_text
+                seen = self._seen + size
+                if seen <= max_bytes:
+                    self._seen = seen
+                    text = container[slot]
+                    container[slot] = None  # to grow in place, a string must be held by nothing else
+                    text += chunk
+                    container[slot] = text
+                    if immutable:
+                        self._value = snapshot(self._root, at[1], slot)
+                    return StreamState(self._value, seen, at, chunk, at)
+            elif chunk in self._steps and len(self._tail) < MAX_TAIL and self._seen < self._max_bytes:
+                self._steps = self._steps[chunk]
+                self._tail = tail = self._tail + chunk
+                self._seen = seen = self._seen + 1
+                return StepState(self._value, seen, tail, self._at)
+            return self._read(chunk)
         except StreamError as error:
-            self._fail(error, "push")
+            if self._error is None and not self._closed:
+                self._fail(error, "push")
             raise
-        except StopIteration:
-            self._check("push")
-            raise AssertionError from None
         except (TypeError, AttributeError):
             if isinstance(chunk, str):  # pyright: ignore[reportUnnecessaryIsInstance]
                 raise
+            self._check("push")
             error = StreamError("INVALID_CHUNK", "A piece of the text must be text.")
             self._fail(error, "push")
             raise error from None
@@ -135,7 +147,7 @@ class JsonStream:
         """
         self._check("finish")
         try:
-            return self._scanner.throw(End)  # type: ignore[no-any-return]
+            return self._finish()
         except StreamError as error:
             self._fail(error, "finish")
             raise
@@ -148,7 +160,7 @@ class JsonStream:
         Returns:
             "complete" when the value, or one that holds it, is complete; else "partial".
         """
-        mode, frame, slot, _, _, _ = self._where()[0]
+        mode, frame, slot, _, _, _ = self._position()
         # What can change is the chain of open containers and the open scalar at its end. All else that is known is
         # complete, so no marks are kept.
         if mode == DONE or (self._eager and mode == LITERAL and frame is None):
@@ -169,7 +181,7 @@ class JsonStream:
         """Release the scanner. The value and the field states stay; all else raises STREAM_DISPOSED. Twice is fine."""
         self._closed = True
         self._error = None
-        self._scanner.close()
+        self._rest()
 
     def __enter__(self) -> Self:
         return self
@@ -179,19 +191,10 @@ class JsonStream:
     ) -> None:
         self.close()
 
-    def _where(self) -> tuple[Position, int, Any]:
-        """The position, the bytes seen, and the value unless it is a string."""
-        return self._left[0] if self._left else self._scanner.throw(Ask)
-
-    def _check(self, operation: str) -> None:
-        if self._closed:
-            raise StreamError("STREAM_DISPOSED", "The stream was closed.", operation=operation)
-        if self._error is not None:
-            raise self._error
-
     def _fail(self, error: StreamError, operation: str) -> None:
         error.operation = operation
         self._error = error
+        self._rest()
 
 
 def _holds(container: dict[str, Any] | list[Any], segment: str) -> bool:

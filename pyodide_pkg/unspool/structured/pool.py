@@ -223,8 +223,8 @@ class StreamPool:
             _place(error, id, "push")
             raise
         if delta:  # any number of empty pieces takes no room
-            entry.texts.append(delta)
-        return StreamUpdate(entry.id, "update", state)
+            entry.keep(delta)
+        return StreamUpdate(id, "update", state)
 
     def finish(self, id: Any, final_text: str | None = None) -> StreamCompletion:
         """End a stream.
@@ -317,13 +317,14 @@ class StreamPool:
 
 
 class _Entry:
-    __slots__ = ("id", "stream", "push", "texts")
+    __slots__ = ("id", "stream", "push", "texts", "keep")
 
     def __init__(self, id: Any, stream: JsonStream) -> None:
         self.id = id
         self.stream = stream
         self.push = stream.push
         self.texts: list[str] = []
+        self.keep = self.texts.append
 
 
 _UNREAD: Any = object()

@@ -77,6 +77,31 @@ class StreamState:
         )
 
 
+class StepState(StreamState):
+    """The state after text without an effect that shows: it has lengthened the tail of the position."""
+
+    __slots__ = ()
+
+    def __init__(self, partial_value: Any, bytes_seen: int, tail: str, at: Position) -> None:
+        """
+        Args:
+            tail: as it is now.
+            at: the position, with any tail.
+        """
+        self.partial_value = partial_value
+        self.bytes_seen = bytes_seen
+        self._text = tail
+        self._after = at
+
+    @property
+    def changes(self) -> list[Patch]:
+        return []
+
+    @property
+    def in_string(self) -> bool:
+        return self._after[0] in (STRING, KEY) or self._text.count('"') % 2 == 1  # type: ignore[arg-type]
+
+
 class TextState(StreamState):
     """The state of a text whose root is a string: a piece of the string, cut out when it is read.
 

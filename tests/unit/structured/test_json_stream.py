@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import Iterator
 from typing import Any
@@ -88,6 +89,18 @@ class TestValue:
             expected = ("ok", decoded(text))
         for pieces in [*splits(text), *two_slices(text)]:
             assert read(pieces, grows=not (repeats or eager), **options) == expected
+
+    @pytest.mark.parametrize("options", MODES)
+    @pytest.mark.parametrize("at", [0, 1, 40])
+    def test_whole_members_and_elements_in_long_pieces(self, at: int, options: dict[str, Any]) -> None:
+        """What is in a long piece as a whole is read in one go; what is cut at either end of it is not."""
+        deep: Any = {"k": [1.5, "a, b", {"x": ["]", {}, [[[[["deep"]]]]]]}], "é": None}
+        document = {"first": [deep, {}, [], "", True, -2e3], "second": {"a": deep, "b": '\\"{', "c": [deep] * 2}}
+        for indent in (None, 1):
+            text = json.dumps(document, ensure_ascii=False, indent=indent)
+            for size in (50, 97, 150, 400):
+                pieces = [text[:at], *(text[n : n + size] for n in range(at, len(text), size))]
+                assert read(pieces, grows=options.get("scalars") != "eager", **options) == ("ok", decoded(text))
 
     def test_value_is_absent_until_it_begins(self) -> None:
         """S4."""
@@ -259,7 +272,7 @@ class TestState:
             for piece in pieces:
                 stream.push(piece)
             stream.finish()
-            held: Any = stream._scanner.gi_frame.f_locals
+            held = vars(stream)
             assert all(len(item) < 50 for item in held.values() if isinstance(item, str | list))
 
     def test_states_stay_true_while_the_stream_goes_on(self) -> None:
@@ -595,6 +608,29 @@ class TestFaults:
         for pieces in ways:
             for options in MODES:
                 assert read(pieces, grows=False, **options) == fault, (pieces, options)
+
+    @pytest.mark.parametrize(
+        ("rest", "code", "at"),
+        [
+            (", 2]}", "INVALID_JSON", 0),
+            ("]}", "INVALID_JSON", 0),
+            ("[ , 2], 3]}", "INVALID_JSON", 2),
+            ("[2}, 3]}", "MISMATCHED_CLOSING", 2),
+            ('"x\n", 3]}', "INVALID_JSON", 2),
+            ("1e999, 3]}", "NON_FINITE_NUMBER", 5),
+            ('{"b" 1}, 3]}', "INVALID_JSON", 5),
+            ('{"b": 1, }, 3]}', "INVALID_JSON", 9),
+            ("[[[[[[1, ]]]]]], 3]}", "INVALID_JSON", 9),
+            ("2 3, 4]}", "INVALID_JSON", 2),
+            ("tru, 3]}", "INVALID_JSON", 3),
+            ('"a" "b", 3]}', "INVALID_JSON", 4),
+            ("3], , 4}", "INVALID_JSON", 4),
+        ],
+    )
+    def test_faults_after_much_that_is_good(self, rest: str, code: str, at: int) -> None:
+        good = '{"a": [' + "1, " * 60
+        for pieces in ([good + rest], [good, rest], [good[:60], good[60:] + rest], list(good + rest)):
+            assert read(pieces) == (code, len(good) + at)
 
     def test_repeated_key_is_a_fault_when_asked_for(self) -> None:
         """At the quote that proves it."""

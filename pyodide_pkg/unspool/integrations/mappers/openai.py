@@ -29,8 +29,14 @@ class OpenAIMapper:
         """Say what an event means."""
         match event.get("type"):
             case "response.function_call_arguments.delta":
-                id, piece = event.get("item_id"), event.get("delta")  # most events are these: no call too many
-                self._delta(_item_id(event) if id is None else id, piece if piece.__class__ is str else text(piece))
+                # Most events are these, so no call too many.
+                id, piece = event.get("item_id"), event.get("delta")
+                if piece.__class__ is not str:
+                    piece = text(piece)
+                if self._calls.active(id):
+                    self._calls.delta(id, piece)
+                else:
+                    self._delta(_item_id(event), piece)
             case "response.function_call_arguments.done":
                 self._done(_item_id(event), text(event.get("arguments")))
             case "response.output_item.added":

@@ -39,10 +39,34 @@ class OpenAIChatMapper:
         self._choices: dict[Any, NumberedCalls] = {}
         self._streamed = False
 
-    def read(self, event: Record) -> None:
+    def read(self, event: Any) -> None:
         """Say what an event means."""
-        if self._choices and event.__class__ is dict and self._goes_on(event):
-            return
+        # Almost all events hold nothing but the next piece of one call, in the usual form. What this leaves out is
+        # looked at in full.
+        if self._choices and event.__class__ is dict:
+            try:
+                [choice] = event["choices"]
+                [piece] = choice["delta"]["tool_calls"]
+                calls = self._choices[choice["index"]]
+                index, function = piece["index"], piece["function"]
+                arguments = function["arguments"]
+            except (KeyError, TypeError, ValueError):
+                return self._read(event)
+            if (
+                len(piece) == 2
+                and len(function) == 1
+                and index.__class__ is int
+                and arguments.__class__ is str
+                and choice.get("finish_reason") is None
+                and "finishReason" not in choice
+                and "error" not in event
+                and calls.go_on(index, arguments)
+            ):
+                self._streamed = True
+                return None
+        return self._read(event)
+
+    def _read(self, event: Record) -> None:
         choices = event.get("choices")
         error = event.get("error")
         if error:
@@ -58,26 +82,6 @@ class OpenAIChatMapper:
     def event_type(self, event: Record) -> str | None:
         """Give the `type` or the `object`."""
         return type_of(event, "object")
-
-    def _goes_on(self, event: Any) -> bool:
-        """Take an event that holds nothing but the next piece of one call, as almost all do; gives whether it was one.
-
-        What this leaves out `read` looks at, so only the usual form is here.
-        """
-        try:
-            [choice] = event["choices"]
-            [piece] = choice["delta"]["tool_calls"]
-            calls = self._choices[choice["index"]]
-            index, function = piece["index"], piece["function"]
-            arguments = function["arguments"]
-        except (KeyError, TypeError, ValueError, AttributeError):
-            return False
-        if len(piece) > 2 or len(function) > 1 or index.__class__ is not int or arguments.__class__ is not str:
-            return False
-        if event.get("error") or choice.get("finish_reason") or "finishReason" in choice:
-            return False
-        self._streamed = True
-        return calls.go_on(index, arguments)
 
     def _choice(self, choice: Record, position: int) -> None:
         index = choice.get("index")
