@@ -1,6 +1,6 @@
 # Every command of the project. Each does its own set-up; a finished set-up step is stamped and not done again.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo serve test check bench wheel dist lock clean
+.PHONY: help setup demo serve test check bench parity wheel dist lock clean
 bin := .venv/bin
 ready := .venv/.ready web/node_modules/.ready build/stamps/browsers
 
@@ -17,6 +17,8 @@ check: .venv/.ready web/node_modules/.ready   ## ruff, mypy, pyright, tsc
 	$(bin)/ruff check && $(bin)/ruff format --check && $(bin)/mypy && $(bin)/pyright && npm --prefix web run -s check
 bench: setup dist build/peers/.ready   ## one JSON line a figure, kept in build/bench.jsonl
 	$(bin)/python -m tests.bench
+parity: .venv/.ready   ## our schemas beside langfun's, into docs/parity.md
+	$(bin)/python -m tests.parity --write
 wheel: .venv/.ready   ## the Python wheel, in build/wheel
 	$(bin)/python -m build --wheel --no-isolation --outdir build/wheel
 dist: .venv/.ready web/node_modules/.ready   ## the self-hosted folder: Pyodide, wheels, shim, pages

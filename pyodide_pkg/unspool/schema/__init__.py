@@ -2,8 +2,22 @@
 
 from __future__ import annotations
 
-from unspool.schema.json_schema import NativeOutput, openai_strict
-from unspool.schema.text import json_prompt
+from unspool.schema.markers import UNKNOWN, Unknown
+from unspool.schema.native import Dialect, NativeOutput, native_schema, openai_strict
+from unspool.schema.text import example_reply, format_value, json_prompt, schema_prompt, schema_text
 from unspool.schema.types import Schema
 
-__all__ = ["NativeOutput", "Schema", "json_prompt", "openai_strict"]
+__all__ = [
+    "UNKNOWN",
+    "Dialect",
+    "NativeOutput",
+    "Schema",
+    "Unknown",
+    "example_reply",
+    "format_value",
+    "json_prompt",
+    "native_schema",
+    "openai_strict",
+    "schema_prompt",
+    "schema_text",
+]

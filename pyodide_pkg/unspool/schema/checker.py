@@ -18,12 +18,11 @@ from typing import Any, TypeGuard, cast
 from unspool.errors import ConfigError
 from unspool.schema.parts import LISTS, MAPS, is_array, is_object, resolve, subschemas
 from unspool.schema.pattern import Pattern, compile_pattern
+from unspool.schema.problem import NOTHING
 
 Path = tuple[str | int, ...]
-Problem = tuple[Path, str, Any]
+Fault = tuple[Path, str, Any]
 """Where, what is wrong, and the value found there (`NOTHING` when there is none)."""
-
-NOTHING: Any = object()
 
 _MAX_HOPS = 8
 _UNSUPPORTED = ("$dynamicRef", "$recursiveRef", "unevaluatedItems", "unevaluatedProperties")
@@ -83,10 +82,10 @@ class JsonChecker:
         # The same for parts of the schema that hold a value to each other twice (`properties` and `patternProperties`):
         # what was found valid, and a fault of what was not.
         self._valid: set[tuple[int, int]] = set()
-        self._faults: dict[tuple[int, Path], Problem] = {}
+        self._faults: dict[tuple[int, Path], Fault] = {}
         self._inspect(schema)
 
-    def problems(self, value: Any) -> list[Problem]:
+    def problems(self, value: Any) -> list[Fault]:
         """Give the faults of a value, each once, in schema order; empty when it is valid."""
         self._forget()
         problems = {(path, reason): (path, reason, found) for path, reason, found in self._check(self._root, value, ())}
@@ -144,7 +143,7 @@ class JsonChecker:
                     self._patterns[pattern] = _compiled(pattern, where)
             todo.extend(("/".join((where, *steps)), entry) for steps, entry in subschemas(schema))
 
-    def _check(self, schema: Any, value: Any, path: Path) -> Iterator[Problem]:
+    def _check(self, schema: Any, value: Any, path: Path) -> Iterator[Fault]:
         if isinstance(schema, bool):
             if not schema:
                 yield path, "nothing is allowed here", value
@@ -178,7 +177,7 @@ class JsonChecker:
         finally:
             self._active.discard(key)
 
-    def _check_value(self, schema: Mapping[str, Any], value: Any, path: Path) -> Iterator[Problem]:
+    def _check_value(self, schema: Mapping[str, Any], value: Any, path: Path) -> Iterator[Fault]:
         kinds = schema.get("type")
         if kinds is not None:
             names: list[str] = [kinds] if isinstance(kinds, str) else kinds
@@ -207,7 +206,7 @@ class JsonChecker:
         if isinstance(value, str) and "pattern" in schema and not self._patterns[schema["pattern"]].search(value):
             yield path, f"should match {schema['pattern']}", value
 
-    def _check_object(self, schema: Mapping[str, Any], value: Mapping[str, Any], path: Path) -> Iterator[Problem]:
+    def _check_object(self, schema: Mapping[str, Any], value: Mapping[str, Any], path: Path) -> Iterator[Fault]:
         for name in schema.get("required", ()):
             if name not in value:
                 yield (*path, name), "is required", NOTHING
@@ -238,7 +237,7 @@ class JsonChecker:
             if name in value:
                 yield from self._check(entry, value, path)
 
-    def _check_array(self, schema: Mapping[str, Any], value: list[Any], path: Path) -> Iterator[Problem]:
+    def _check_array(self, schema: Mapping[str, Any], value: list[Any], path: Path) -> Iterator[Fault]:
         items = schema.get("items")
         prefix: Sequence[Any] = items if is_array(items) else schema.get("prefixItems", ())
         rest = schema.get("additionalItems") if is_array(items) else items
@@ -263,7 +262,7 @@ class JsonChecker:
                     yield (*path, i), "is there twice", item
                 seen.add(key)
 
-    def _check_combined(self, schema: Mapping[str, Any], value: Any, path: Path) -> Iterator[Problem]:
+    def _check_combined(self, schema: Mapping[str, Any], value: Any, path: Path) -> Iterator[Fault]:
         if "$ref" in schema:
             yield from self._check(self.at(schema["$ref"]), value, path)
         for entry in schema.get("allOf", ()):
@@ -283,7 +282,7 @@ class JsonChecker:
             if branch in schema:
                 yield from self._check(schema[branch], value, path)
 
-    def _check_any(self, entries: Sequence[Any], value: Any, path: Path) -> Iterator[Problem]:
+    def _check_any(self, entries: Sequence[Any], value: Any, path: Path) -> Iterator[Fault]:
         """Hold a value to alternatives; when none fits, report the faults of the one that was meant."""
         key = (id(entries), id(value))
         if key not in self._chosen:

@@ -1,187 +1,143 @@
-"""The words that ask a model for JSON. Pure, and the same to the byte for the same schema.
+"""What a model is told about the answer: the text of a type in a protocol, and the words around it.
 
-A JSON Schema is written as the form of the answer, `{"city": string, "sights": [string, ...]}`, with what is said about
-members in lines of their own. A model of 135M parameters that is shown a JSON Schema answers with a copy of it; shown
-the form, and last, it answers in that form (SmolLM2-135M-Instruct, 12 questions without a grammar, 2026-11: 0 valid
-answers against 4; in a system message neither was followed). It is also several times shorter. What has no such form is
-written as JSON Schema.
+Our own wording, versioned, and the same to the byte for the same type. Pure; texts are kept with their schema.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
-from unspool.schema.parts import is_array, is_object, resolve
+from unspool.errors import ConfigError
+from unspool.schema.json_text import json_form
 
 if TYPE_CHECKING:
     from unspool.schema.types import Schema
 
-_SAID = {
-    "type", "enum", "const", "anyOf", "oneOf", "allOf", "$ref", "properties", "required", "items", "prefixItems",
-    "additionalProperties", "description", "format", "pattern", "minimum", "maximum", "exclusiveMinimum",
-    "exclusiveMaximum", "multipleOf", "minLength", "maxLength", "minItems", "maxItems", "uniqueItems", "minProperties",
-    "maxProperties",
-}  # fmt: skip
-_SILENT = {
-    "title", "default", "examples", "discriminator", "$defs", "definitions", "$schema", "$id", "$comment", "deprecated",
-    "readOnly", "writeOnly", "contentEncoding", "contentMediaType",
-}  # fmt: skip
-_RANGES = (
-    ("minLength", "maxLength", "characters"),
-    ("minItems", "maxItems", "items"),
-    ("minProperties", "maxProperties", "members"),
-    ("minimum", "maximum", ""),
-)
+Protocol = Literal["json", "native", "python"]
+
+PROMPT_VERSION = 1
+"""Of the wording below; to be recorded with what was asked."""
+
+_JSON_FORM = "Answer only with JSON of this form, and with nothing else:"
+_JSON_SCHEMA = "Answer only with JSON that matches this JSON Schema, and with nothing else:"
+_PYTHON = """\
+Answer only with one Python expression of the type below, in one ```python block, and with nothing else.
+Call only the classes that are defined below, with keyword arguments, and write each value out: no variables, no
+calculations, no imports, no definitions. Asked what 1 + 1 is, with a class Sum that has a field total: int, you answer:
+
+```python
+Sum(total=2)
+```"""
+_UNKNOWN_PYTHON = "Where the type allows it, write UNKNOWN for what you cannot know."
+_UNKNOWN_JSON = 'Where the form allows it, write {"unknown": true} for what you cannot know.'
 
 
-def json_prompt(schema: Schema[Any]) -> str:
-    """Write what a model must be told to answer with JSON of a schema.
+def schema_text(T: Any, protocol: Protocol = "python", *, defaults: bool = False) -> str:
+    """Write a type as a model is shown it.
+
+    Args:
+        T: what `Schema.of` takes.
+        protocol: "python": an annotation and class definitions; "json": the form of the answer, or the JSON Schema of
+            what has no form; "native": the JSON Schema.
+        defaults: in Python syntax, show short defaults, so that a model may leave out what it would repeat.
+    Raises:
+        ConfigError: INVALID_OPTIONS when there is no such protocol; what `Schema.of` raises; UNSUPPORTED when a JSON
+            Schema, or two classes of one name, are asked for in Python syntax.
+    """
+    from unspool.schema.types import Schema
+
+    schema: Schema[Any] = Schema.of(T)
+    check_protocol(protocol)
+    key = (protocol, defaults)
+    if key not in schema.texts:
+        schema.texts[key] = _schema_text(schema, protocol, defaults)
+    return schema.texts[key]
+
+
+def schema_prompt(schema: Schema[Any], protocol: Protocol) -> str:
+    """Write what a model must be told to answer in a protocol, to stand after the question.
 
     Args:
         schema: what is asked for.
-    Returns:
-        A few lines, to stand after the question. Members keep the order in which they were declared.
+        protocol: as in `schema_text`; for "native" there are no words: the provider holds the answer to the schema.
+    Raises:
+        ConfigError: as in `schema_text`.
     """
-    root = schema.json_schema()
-    try:
-        form = _Form(root).text()
-    except (_NoFormError, RecursionError):  # no form, or a chain of hundreds of definitions
-        text = json.dumps(root, ensure_ascii=False, separators=(",", ":"))
-        return f"Answer only with JSON that matches this JSON Schema, and with nothing else:\n{text}"
-    return f"Answer only with JSON of this form, and with nothing else:\n{form}"
+    if protocol == "native":
+        return ""
+    if protocol == "json":
+        return json_prompt(schema)
+    words = [_PYTHON, _UNKNOWN_PYTHON] if _may_be_unknown(schema) else [_PYTHON]
+    return "\n".join([*words, "", "The type of your answer:", schema_text(schema, "python")])
 
 
-class _NoFormError(Exception):
-    """A part of the schema has no form."""
+def json_prompt(schema: Schema[Any]) -> str:
+    """Write what a model must be told to answer with JSON of a schema: a few lines, to stand after the question."""
+    form = schema_text(schema, "json")
+    words = [_JSON_SCHEMA if form == schema_text(schema, "native") else _JSON_FORM]
+    if _may_be_unknown(schema):
+        words.insert(0, _UNKNOWN_JSON)
+    return "\n".join([*words, form])
 
 
-class _Form:
-    """Writes one schema."""
-
-    def __init__(self, root: Mapping[str, Any]) -> None:
-        self._root = root
-        self._uses: dict[str, int] = {}
-        self._named: dict[str, str] = {}
-        self._notes: list[str] = []
-        self._count(root, frozenset())
-
-    def text(self) -> str:
-        lines = [self._write(self._root, "", top=True)]
-        lines.extend(f"{ref.rsplit('/', 1)[-1]}: {form}" for ref, form in self._named.items())
-        return "\n".join([*lines, *self._notes])
-
-    def _count(self, node: Any, inside: frozenset[str]) -> None:
-        """Find the definitions that need a name: those used more than once, and those that contain themselves."""
-        if is_array(node):
-            for item in node:
-                self._count(item, inside)
-        elif is_object(node):
-            ref = node.get("$ref")
-            if isinstance(ref, str):
-                first = ref not in self._uses
-                self._uses[ref] = 2 if ref in inside else self._uses.get(ref, 0) + 1
-                if first:
-                    self._count(resolve(self._root, ref), inside | {ref})
-            for key, value in node.items():
-                if key not in ("$defs", "definitions", "enum", "const", "default", "examples"):
-                    self._count(value, inside)
-
-    def _write(self, node: Any, path: str, top: bool = False) -> str:
-        if node is True or node == {}:
-            return "any JSON value"
-        if not is_object(node) or not node.keys() <= _SAID | _SILENT:
-            raise _NoFormError
-        if isinstance(node.get("description"), str):
-            self._notes.append(f"{path or 'The answer'}: {' '.join(node['description'].split())}")
-        form = self._shape(node, path, top)
-        rules = self._rules(node)
-        return f"{form} ({'; '.join(rules)})" if rules else form
-
-    def _shape(self, node: Mapping[str, Any], path: str, top: bool) -> str:
-        if "$ref" in node:
-            return self._reference(str(node["$ref"]), path, top)
-        if "const" in node:
-            return _json(node["const"])
-        if "enum" in node:
-            return " | ".join(map(_json, node["enum"]))
-        for keyword in ("anyOf", "oneOf", "allOf"):
-            if keyword in node:
-                if "properties" in node or (keyword == "allOf" and len(node[keyword]) > 1):
-                    raise _NoFormError
-                return " | ".join(dict.fromkeys(self._write(entry, path) for entry in node[keyword]))
-        kinds = node.get("type", "object" if "properties" in node else None)
-        if is_array(kinds):
-            return " | ".join(self._shape({**node, "type": kind}, path, top) for kind in kinds)
-        match kinds:
-            case "object":
-                return self._object(node, path)
-            case "array":
-                return self._array(node, path)
-            case "string" | "integer" | "number" | "boolean" | "null":
-                return str(kinds)
-            case _:
-                raise _NoFormError
-
-    def _object(self, node: Mapping[str, Any], path: str) -> str:
-        required = node.get("required", ())
-        members: list[str] = []
-        for name, entry in node.get("properties", {}).items():
-            form = self._write(entry, f"{path}.{name}" if path else name)
-            members.append(f"{_json(name)}: {form}" if name in required else f"{_json(name)}: {form} (optional)")
-        rest = node.get("additionalProperties")
-        if is_object(rest) or (rest is not False and not members):
-            members.append(f"name: {self._write({} if rest is None else rest, f'{path}{{}}')}, ...")
-        return "{" + ", ".join(members) + "}"
-
-    def _array(self, node: Mapping[str, Any], path: str) -> str:
-        items, prefix = node.get("items"), node.get("prefixItems")
-        if is_array(items):
-            raise _NoFormError
-        forms = [self._write(entry, f"{path}[{i}]") for i, entry in enumerate(prefix or ())]
-        if (items is None and not forms) or items not in (None, False):
-            forms.append(f"{self._write({} if items is None else items, f'{path}[]')}, ...")
-        return "[" + ", ".join(forms) + "]"
-
-    def _reference(self, ref: str, path: str, top: bool) -> str:
-        target = resolve(self._root, ref)
-        if ref == "#":
-            raise _NoFormError
-        if self._uses[ref] < 2 and not top:
-            return self._write(target, path)
-        name = ref.rsplit("/", 1)[-1]
-        if ref not in self._named:
-            self._named[ref] = ""  # its place; a definition may contain itself
-            self._named[ref] = self._write(target, name)
-        return name
-
-    def _rules(self, node: Mapping[str, Any]) -> list[str]:
-        rules: list[str] = []
-        if "format" in node:
-            rules.append(str(node["format"]))
-        if "pattern" in node:
-            rules.append(f"matching {node['pattern']}")
-        for low, high, unit in _RANGES:
-            least, most = node.get(low), node.get(high)
-            if low == "minItems" and "prefixItems" in node:
-                continue
-            if least is not None and most is not None:
-                words = f"{least}" if least == most else f"{least} to {most}"
-            elif least is not None or most is not None:
-                words = f"{least} or more" if most is None else f"up to {most}"
-            else:
-                continue
-            rules.append(f"{words} {unit}".strip())
-        for keyword, words in (("exclusiveMinimum", "more than"), ("exclusiveMaximum", "less than")):
-            if keyword in node:
-                rules.append(f"{words} {node[keyword]}")
-        if "multipleOf" in node:
-            rules.append(f"a multiple of {node['multipleOf']}")
-        if node.get("uniqueItems") is True:
-            rules.append("no two alike")
-        return rules
+def _may_be_unknown(schema: Schema[Any]) -> bool:
+    return schema.typed is not None and schema.typed.reader.may_be_unknown
 
 
-def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False)
+def format_value(
+    value: Any, protocol: Protocol = "python", *, T: Any = None, compact: bool = False, missing: bool = False
+) -> str:
+    """Write a value as a reply in a protocol would: parsing the text as the value's type gives the value back.
+
+    Args:
+        value: plain data, dates and the like, members of Enum classes, instances of pydantic models, dataclasses,
+            NamedTuple and attrs classes.
+        protocol: "python", or "json" (also "native", which is JSON).
+        T: the type or `Schema` that it is of; needed in JSON where subclasses may stand for a class.
+        compact: in Python syntax, one line.
+        missing: in Python syntax, write `MISSING(int)` for fields that were never set (of `model_construct`).
+    Raises:
+        ConfigError: INVALID_OPTIONS when there is no such protocol, or the text could not be read back.
+    """
+    from unspool.schema.types import Schema
+    from unspool.schema.value_text import ValueWriter
+
+    check_protocol(protocol)
+    typed = None if T is None or isinstance(T, Mapping) else Schema.of(T).typed
+    writer = ValueWriter(typed, missing=missing)
+    if protocol == "python":
+        return writer.python(value, compact=compact)
+    return writer.json(value, tagged=typed is not None)
+
+
+def example_reply(value: Any, protocol: Protocol, *, schema: Schema[Any] | None = None) -> str:
+    """Write a value as the whole reply that a model should have given: of an example, fenced in Python syntax."""
+    text = format_value(value, protocol, T=schema)
+    return f"```python\n{text}\n```" if protocol == "python" else text
+
+
+def check_protocol(protocol: str) -> None:
+    """Refuse what is no protocol.
+
+    Raises:
+        ConfigError: INVALID_OPTIONS.
+    """
+    if protocol not in ("json", "native", "python"):
+        raise ConfigError(
+            "INVALID_OPTIONS", f"There is no protocol {protocol!r}; there are 'python', 'json' and 'native'."
+        )
+
+
+def _schema_text(schema: Schema[Any], protocol: Protocol, defaults: bool) -> str:
+    if protocol == "python":
+        from unspool.schema.python_text import python_text
+
+        return python_text(schema.for_python(), defaults=defaults)
+    form = json_form(schema.json_schema()) if protocol == "json" else None
+    return _json_schema_text(schema.json_schema()) if form is None else form
+
+
+def _json_schema_text(root: Any) -> str:
+    return json.dumps(root, ensure_ascii=False, separators=(",", ":"))

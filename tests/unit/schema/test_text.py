@@ -1,143 +1,76 @@
-"""The words for the model. Expected texts are written out by hand: they must stay the same to the byte."""
+"""What a model is told. The wording is frozen here: a change of it is a change of `PROMPT_VERSION`."""
 
 from __future__ import annotations
 
-import datetime as dt
-import json
-from typing import Annotated, Any, Literal
+from typing import Any
 
 import pytest
-from pydantic import BaseModel, Field
+from pydantic import BaseModel
 
-from unspool.schema import Schema, json_prompt
-
-OPENING = "Answer only with JSON of this form, and with nothing else:\n"
-
-
-class Sight(BaseModel):
-    name: str = Field(description="Its name,\n  in the local language")
-    stars: int = Field(ge=1, le=5)
+from unspool.errors import ConfigError
+from unspool.schema import Schema, Unknown, example_reply, schema_prompt, schema_text
+from unspool.schema.text import PROMPT_VERSION
 
 
 class City(BaseModel):
-    """A city."""
-
-    city: str = Field(min_length=1)
-    country: Literal["FR", "DE"]
-    sights: list[Sight] = Field(max_length=3)
-    best: Sight
-    founded: dt.date | None = None
+    name: str
+    people: int | Unknown
 
 
-class Tree(BaseModel):
-    label: str
-    kids: list[Tree] = []
+PYTHON = """\
+Answer only with one Python expression of the type below, in one ```python block, and with nothing else.
+Call only the classes that are defined below, with keyword arguments, and write each value out: no variables, no
+calculations, no imports, no definitions. Asked what 1 + 1 is, with a class Sum that has a field total: int, you answer:
+
+```python
+Sum(total=2)
+```
+
+The type of your answer:
+list[int]"""
 
 
-class Cat(BaseModel):
-    kind: Literal["cat"]
+def test_python_prompt() -> None:
+    assert PROMPT_VERSION == 1
+    assert schema_prompt(Schema.of(list[int]), "python") == PYTHON
 
 
-class Dog(BaseModel):
-    kind: Literal["dog"]
-
-
-def test_a_model() -> None:
-    assert json_prompt(Schema.of(City)) == (
-        "Answer only with JSON of this form, and with nothing else:\n"
-        '{"city": string (1 or more characters), "country": "FR" | "DE", "sights": [Sight, ...] (up to 3 items), '
-        '"best": Sight, "founded": string (date) | null (optional)}\n'
-        'Sight: {"name": string, "stars": integer (1 to 5)}\n'
-        "The answer: A city.\n"
-        "Sight.name: Its name, in the local language"
+def test_json_prompt() -> None:
+    assert schema_prompt(Schema.of(list[int]), "json") == (
+        "Answer only with JSON of this form, and with nothing else:\n[integer, ...]"
+    )
+    assert schema_prompt(Schema.of({"not": {}}), "json") == (
+        'Answer only with JSON that matches this JSON Schema, and with nothing else:\n{"not":{}}'
     )
 
 
-@pytest.mark.parametrize(
-    ("wanted", "form"),
-    [
-        (int, "integer"),
-        (float | None, "number | null"),
-        (bool, "boolean"),
-        (None, "null"),
-        (list[str], "[string, ...]"),
-        (set[int], "[integer, ...] (no two alike)"),
-        (tuple[int, str], "[integer, string]"),
-        (tuple[int, ...], "[integer, ...]"),
-        (dict[str, list[int]], "{name: [integer, ...], ...}"),
-        (Any, "any JSON value"),
-        (Literal["a", 1, None], '"a" | 1 | null'),
-        (Literal["ä"], '"ä"'),
-        (Cat | Dog, '{"kind": "cat"} | {"kind": "dog"}'),
-        (Annotated[Cat | Dog, Field(discriminator="kind")], '{"kind": "cat"} | {"kind": "dog"}'),
-        (Annotated[str, Field(pattern="^a$", min_length=2, max_length=2)], "string (matching ^a$; 2 characters)"),
-        (Annotated[int, Field(gt=0, lt=9, multiple_of=2)], "integer (more than 0; less than 9; a multiple of 2)"),
-        (Annotated[list[int], Field(min_length=1, max_length=2)], "[integer, ...] (1 to 2 items)"),
-        ({"type": "object"}, "{name: any JSON value, ...}"),
-        ({"type": "object", "additionalProperties": False}, "{}"),
-        ({"type": "array"}, "[any JSON value, ...]"),
-        ({"type": ["string", "null"]}, "string | null"),
-        ({"properties": {"a": True}, "required": ["a"]}, '{"a": any JSON value}'),
-        (
-            {"type": "object", "properties": {"a": {"const": 1}}, "additionalProperties": {}},
-            '{"a": 1 (optional), name: any JSON value, ...}',
-        ),
-        ({"prefixItems": [{"type": "null"}], "items": {"type": "string"}, "type": "array"}, "[null, string, ...]"),
-    ],
-    ids=str,
-)
-def test_forms(wanted: Any, form: str) -> None:
-    assert json_prompt(Schema.of(wanted)) == OPENING + form
+def test_native_output_needs_no_words() -> None:
+    assert schema_prompt(Schema.of(City), "native") == ""
 
 
-def test_recursion_gets_a_name() -> None:
-    assert json_prompt(Schema.of(list[Tree])) == (
-        OPENING + '[Tree, ...]\nTree: {"label": string, "kids": [Tree, ...] (optional)}'
-    )
-    assert json_prompt(Schema.of(Tree)) == OPENING + 'Tree\nTree: {"label": string, "kids": [Tree, ...] (optional)}'
+def test_unknown_is_told_where_it_is_an_answer() -> None:
+    python, json = schema_prompt(Schema.of(City), "python"), schema_prompt(Schema.of(City), "json")
+    assert "write UNKNOWN for what you cannot know" in python
+    assert 'write {"unknown": true} for what you cannot know' in json
+    assert json.endswith('{"name": string, "people": integer | {"unknown": true}}')
 
 
-def test_definition_used_once_is_written_in_place() -> None:
-    class Visit(BaseModel):
-        sight: Sight
-
-    assert json_prompt(Schema.of(Visit)) == (
-        OPENING + '{"sight": {"name": string, "stars": integer (1 to 5)}}\nsight.name: Its name, in the local language'
-    )
+def test_texts_are_kept() -> None:
+    schema = Schema.of(City)
+    assert schema_text(schema, "python") is schema_text(schema, "python")
+    assert schema_text(Schema.of(list[int]), "native") == '{"items":{"type":"integer"},"type":"array"}'
 
 
-@pytest.mark.parametrize(
-    "schema",
-    [
-        {"not": {"type": "null"}},
-        {"allOf": [{"type": "object"}, {"required": ["a"]}]},
-        {"type": "object", "patternProperties": {"^x": {}}},
-        {"type": "object", "properties": {"a": {"$ref": "#"}}},
-        {"items": [{"type": "string"}], "type": "array"},
-        {"properties": {"a": {}}, "anyOf": [{"required": ["a"]}]},
-        {"description": "anything"},
-        {"items": {"type": "string"}},
-    ],
-    ids=str,
-)
-def test_what_has_no_form_is_written_as_json_schema(schema: Any) -> None:
-    first, text = json_prompt(Schema.of(schema)).split("\n")
-    assert first == "Answer only with JSON that matches this JSON Schema, and with nothing else:"
-    assert json.loads(text) == schema
+def test_example_replies_are_whole_replies() -> None:
+    """P34."""
+    city = City(name="Ghent", people=265_000)
+    assert example_reply(city, "python") == "```python\nCity(\n  name='Ghent',\n  people=265000,\n)\n```"
+    assert example_reply(city, "json") == '{"name":"Ghent","people":265000}'
 
 
-def test_order_is_that_of_the_declaration() -> None:
-    class Ordered(BaseModel):
-        zebra: int
-        apple: int
-        mango: int
-
-    form = json_prompt(Schema.of(Ordered))
-    assert form.index("zebra") < form.index("apple") < form.index("mango")
-
-
-def test_same_schema_same_words() -> None:
-    assert json_prompt(Schema.of(City)) == json_prompt(Schema.of(City))
-    shuffled = {"required": ["a"], "properties": {"a": {"type": "string"}}, "type": "object"}
-    straight = {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]}
-    assert json_prompt(Schema.of(shuffled)) == json_prompt(Schema.of(straight))
+@pytest.mark.parametrize("call", [lambda p: schema_text(int, p), lambda p: example_reply(1, p)])
+def test_protocol_that_there_is_not(call: Any) -> None:
+    """P38: the known ones are named."""
+    with pytest.raises(ConfigError, match="there are 'python', 'json' and 'native'") as caught:
+        call("yaml")
+    assert caught.value.code == "INVALID_OPTIONS"

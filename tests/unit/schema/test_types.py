@@ -15,6 +15,7 @@ from decimal import Decimal
 from typing import Annotated, Any, Literal, NamedTuple, TypedDict
 
 import pytest
+from annotated_types import Ge
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from unspool.errors import ConfigError, OutputValidationError
@@ -347,6 +348,23 @@ def test_name() -> None:
 def test_schema_of_a_schema_is_itself() -> None:
     schema = Schema.of(Order)
     assert Schema.of(schema) is schema
+
+
+def test_schema_of_a_class_is_kept() -> None:
+    assert Schema.of(Order) is Schema.of(Order)
+    assert Schema.of(Order, name="Other") is not Schema.of(Order)
+
+
+def test_schema_of_a_class_that_is_rebuilt_is_made_anew() -> None:
+    class Growing(BaseModel):
+        n: int
+
+    before = Schema.of(Growing)
+    Growing.model_fields["n"].metadata.append(Ge(5))
+    Growing.model_rebuild(force=True)
+    assert Schema.of(Growing) is not before
+    with pytest.raises(OutputValidationError):
+        Schema.of(Growing).validate({"n": 1})
 
 
 @pytest.mark.parametrize(

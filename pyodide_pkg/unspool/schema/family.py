@@ -1,0 +1,104 @@
+"""Families: classes and the subclasses that may stand for them, when those were named (P22). In: shapes and the JSON
+Schemas of the classes. Out: the shapes with their subclasses, and one JSON Schema in which `class` tells them apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, cast
+
+from unspool.errors import ConfigError
+from unspool.schema.taking import TAG
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
+
+    from unspool.schema.reader import ShapeReader
+    from unspool.schema.shape import Record
+
+
+def with_families(reader: ShapeReader, subclasses: Sequence[Any]) -> None:
+    """Tell the classes of a type which of some subclasses may stand for them.
+
+    Raises:
+        ConfigError: INVALID_OPTIONS when one is a subclass of no class of the type.
+    """
+    named = [record for record in reader.records.values() if record.cls in subclasses]
+    named.sort(key=lambda record: len(record.cls.__mro__))
+    standing: set[type] = set()
+    for record in reader.records.values():
+        record.subclasses = tuple(other for other in named if other is not record and issubclass(other.cls, record.cls))
+        standing.update(other.cls for other in record.subclasses)
+    for cls in subclasses:
+        if cls not in standing:
+            raise ConfigError("INVALID_OPTIONS", f"{cls.__name__} is a subclass of no class that is asked for.")
+
+
+def family_schema(adapter: TypeAdapter[Any], reader: ShapeReader) -> dict[str, Any]:
+    """Make the JSON Schema of a type whose classes have subclasses."""
+    from pydantic import TypeAdapter
+
+    heads = [record for record in reader.records.values() if record.subclasses]
+    members: dict[type, Record] = {}
+    for head in heads:
+        members.update({record.cls: record for record in (head, *head.subclasses)})
+    inputs: list[Any] = [("root", "validation", adapter)]
+    inputs += [(cls, "validation", TypeAdapter(cls)) for cls in members]
+    schemas, top = TypeAdapter.json_schemas(inputs, by_alias=True)
+    definitions: dict[str, Any] = top["$defs"]
+    refs = {cls: str(schemas[cls, "validation"]["$ref"]) for cls in members}
+    renamed = {refs[head.cls]: f"#/$defs/Any{_last(refs[head.cls])}" for head in heads}
+    root = _renamed(schemas["root", "validation"], renamed)
+    definitions = {name: _renamed(definition, renamed) for name, definition in definitions.items()}
+    for cls, record in members.items():
+        _tag(definitions[_last(refs[cls])], record.name)
+    for head in heads:
+        family = [{"$ref": refs[record.cls]} for record in (head, *head.subclasses)]
+        definitions[_last(renamed[refs[head.cls]])] = {"anyOf": family}
+    name = _last(str(root.get("$ref", "")))
+    if name and not _mention(definitions, str(root["$ref"])):
+        root = definitions.pop(name)
+    return {**root, "$defs": definitions}
+
+
+def _mention(definitions: Mapping[str, Any], ref: str) -> bool:
+    """Tell whether definitions refer to one of them."""
+    parts: list[Any] = [definitions]
+    while parts:
+        part = parts.pop()
+        if isinstance(part, Mapping):
+            members = cast("Mapping[str, Any]", part)
+            if members.get("$ref") == ref:
+                return True
+            parts.extend(members.values())
+        elif isinstance(part, list):
+            parts.extend(cast("Any", part))
+    return False
+
+
+def _last(ref: str) -> str:
+    return ref.removeprefix("#/$defs/")
+
+
+def _tag(definition: dict[str, Any], name: str) -> None:
+    properties = definition.get("properties", {})
+    if TAG in properties:
+        raise ConfigError(
+            "INVALID_OPTIONS", f"{name} has a member {TAG!r} of its own, which would name its class among subclasses."
+        )
+    definition["properties"] = {TAG: {"const": name, "type": "string"}, **properties}
+    definition["required"] = [TAG, *definition.get("required", ())]
+
+
+def _renamed(node: Any, renamed: Mapping[str, str]) -> Any:
+    """Build a part of a schema anew with other names in its references."""
+    if isinstance(node, Mapping):
+        members = cast("Mapping[str, Any]", node)
+        return {
+            key: renamed.get(value, value) if key == "$ref" and isinstance(value, str) else _renamed(value, renamed)
+            for key, value in members.items()
+        }
+    if isinstance(node, list):
+        items: list[Any] = cast("Any", node)
+        return [_renamed(item, renamed) for item in items]
+    return node

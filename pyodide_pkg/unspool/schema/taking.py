@@ -1,0 +1,239 @@
+"""What the validators of `Rebuild` do with one value: take a constructor apart, match a literal, read a date.
+
+Each takes a neutral value and gives what pydantic shall go on with, or raises pydantic's own error for it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection, Mapping
+from typing import TYPE_CHECKING, Any, cast
+
+from unspool.schema.markers import UNKNOWN, UNKNOWN_JSON
+from unspool.structured.py_values import PyName, PyObject, PySet
+
+if TYPE_CHECKING:
+    from pydantic_core import SchemaValidator
+
+    from unspool.schema.shape import Record
+
+TAG = "class"
+"""The member of a JSON object that names its class, where subclasses may stand: no field of Python's has the name."""
+
+
+def refusal(kind: str, message: str) -> Exception:
+    """Make the error that says why a value is refused; `kind` is in pydantic's manner."""
+    from pydantic_core import PydanticCustomError
+
+    return PydanticCustomError(cast("Any", kind), "{reason}", {"reason": message})
+
+
+class Made:
+    """An instance that was made before what it stands in, and the name of its constructor."""
+
+    __slots__ = ("name", "value")
+
+    def __init__(self, name: str, value: Any) -> None:
+        self.name = name
+        self.value = value
+
+    def __repr__(self) -> str:
+        return f"{self.name}(…)"
+
+
+class Lazily:
+    """A validator that is built when the first value comes."""
+
+    __slots__ = ("_config", "_core", "_validator")
+
+    def __init__(self, core: Any, config: Any) -> None:
+        self._core = core
+        self._config = config
+        self._validator: SchemaValidator | None = None
+
+    @property
+    def validator(self) -> SchemaValidator:
+        if self._validator is None:
+            from pydantic_core import SchemaValidator
+
+            self._validator = SchemaValidator(self._core, self._config or None)
+        return self._validator
+
+    def read(self, text: str) -> Any:
+        """Validate JSON text, in strict mode."""
+        from pydantic import ValidationError
+
+        try:
+            return self.validator.validate_json(text, strict=True)
+        except ValidationError as error:
+            first = error.errors(include_url=False, include_context=False)[0]
+            raise refusal(first["type"], first["msg"]) from None
+
+
+def arguments(record: Record, loose: bool, value: Any) -> Mapping[str, Any]:
+    """Give the arguments of a class's constructor by field name."""
+    if isinstance(value, Made):
+        return cast("Mapping[str, Any]", made(record, value))
+    if isinstance(value, PyObject):
+        if value.name != record.name:
+            raise refusal("wrong_class_type", f"Input should be {record.name}(…)")
+        slots, fields = record.slots, dict[str, Any]()
+        for key, item in value.fields.items():
+            if isinstance(key, int):
+                if key >= len(slots):
+                    raise refusal("too_many_positional", f"{record.name} takes {len(slots)} arguments by position")
+                key = slots[key]
+            if key in fields:
+                raise refusal("duplicate_field", f"{key} is given twice")
+            fields[key] = item
+        return fields
+    if isinstance(value, dict) and (loose or record.form == "typed-dict"):
+        members: dict[Any, Any] = cast("Any", value)
+        if all(isinstance(key, str) for key in members):
+            return members
+    raise refusal("wrong_class_type", f"Input should be {record.name}(…)")
+
+
+def untagged(value: Any) -> Any:
+    """Give a JSON object of a class without the member that names the class."""
+    if not isinstance(value, dict) or TAG not in value:
+        return cast("Any", value)
+    members = cast("dict[str, Any]", value)
+    return {name: member for name, member in members.items() if name != TAG}
+
+
+def tag_of(default: str, value: Any) -> str | None:
+    """Tell which class of a family a JSON object names; without a name it is the first one."""
+    members: dict[str, Any] = cast("Any", value) if isinstance(value, dict) else {}
+    name = members.get(TAG, default)
+    return f"<{name}>" if isinstance(name, str) else None
+
+
+def name_of(names: Collection[str], default: str | None, value: Any) -> str | None:
+    """Tell which class a constructor names."""
+    if isinstance(value, PyObject | Made) and value.name in names:
+        return f"<{value.name}>"
+    return default
+
+
+def is_made(value: Any) -> str:
+    """Tell whether a value is an instance already."""
+    return "<made>" if isinstance(value, Made) else "<>"
+
+
+def made(record: Record, value: Any) -> Any:
+    """Take an instance that was made already."""
+    if isinstance(value, Made) and value.name == record.name:
+        return value.value
+    raise refusal("wrong_class_type", f"Input should be {record.name}(…)")
+
+
+def unknown(value: Any) -> Any:
+    """Take `UNKNOWN`."""
+    if value == PyName("UNKNOWN") or (value == UNKNOWN_JSON and isinstance(value["unknown"], bool)):
+        return UNKNOWN
+    raise refusal("unknown_type", "Input should be UNKNOWN")
+
+
+def literals(expected: Collection[Any]) -> dict[tuple[type, Any], Any]:
+    """Index literal values by type and value, members of Enum classes also by their names and values."""
+    from enum import Enum
+
+    index: dict[tuple[type, Any], Any] = {}
+    for value in expected:
+        kind = cast("Any", type(value))
+        index[kind, value] = value
+        if isinstance(value, Enum):
+            name = PyName(f"{type(value).__name__}.{value.name}")
+            index.setdefault((PyName, name), value)
+            kind = cast("Any", type(value.value))
+            index.setdefault((kind, value.value), value)
+    return index
+
+
+def literal(index: Mapping[tuple[type, Any], Any], value: Any) -> Any:
+    """Take one of some values, of the same type: `True` is not 1 (P59)."""
+    try:
+        kind = cast("Any", type(value))
+        return index[kind, value]
+    except (KeyError, TypeError):
+        shown = [repr(expected) for kind, expected in index if kind is not PyName]
+        raise refusal("literal_error", f"Input should be {' or '.join(shown)}") from None
+
+
+def member(cls: Any, value: Any) -> Any:
+    """Take a member of an Enum class: by name (`Color.RED`), by call (`Color('red')`), or by its bare value (P60)."""
+    if isinstance(value, PyName):
+        kind, _, name = value.name.partition(".")
+        if kind == cls.__name__ and name in cls.__members__:
+            return cls.__members__[name]
+    else:
+        if isinstance(value, PyObject) and value.name == cls.__name__ and len(value.fields) == 1:
+            [value] = value.fields.values()
+        for found in cls:
+            own = found.value
+            if own == value and (type(own) is type(value) or (type(own) is float and type(value) is int)):
+                return found
+        if isinstance(value, str | int) and not isinstance(value, bool):
+            found = cls._missing_(value)
+            if isinstance(found, cls):
+                return found
+    raise refusal("enum", f"Input should be {' or '.join(map(repr, (found.value for found in cls)))}")
+
+
+def set_items(kind: str, value: Any) -> list[Any]:
+    """Give the items of a set as written; `frozenset(…)` is no set."""
+    if isinstance(value, PySet) and (kind == "frozenset" or not value.frozen):
+        return list(value.items)
+    raise refusal(f"{kind}_type", f"Input should be a {kind}")
+
+
+def json_list(value: Any) -> list[Any]:
+    """Take a list of JSON."""
+    if isinstance(value, list):
+        items: list[Any] = cast("Any", value)
+        return items
+    raise refusal("list_type", "Input should be a list")
+
+
+def json_tuple(value: Any) -> tuple[Any, ...]:
+    """Take a list of JSON as a tuple."""
+    return tuple(json_list(value))
+
+
+def distinct(items: list[Any]) -> list[Any]:
+    """Drop items that equal an earlier one."""
+    try:
+        return list(dict.fromkeys(items))
+    except TypeError:
+        raise refusal("unhashable", "Items of a set should be hashable") from None
+
+
+def as_json(leaf: Lazily, value: Any) -> Any:
+    """Read a value in the text form that it has in JSON: a date, a UUID, a Decimal, …"""
+    try:
+        text = json.dumps(value, allow_nan=False)
+    except (TypeError, ValueError):
+        raise refusal("data_type", "Input should be text or a number") from None
+    return leaf.read(text)
+
+
+def as_bytes(leaf: Lazily, value: Any) -> Any:
+    """Read bytes: a bytes literal, or the text form of JSON."""
+    return leaf.validator.validate_python(value) if isinstance(value, bytes) else as_json(leaf, value)
+
+
+def json_key(keys: Lazily, key: Any) -> Any:
+    """Read the key of a JSON object as what a dict of Python has for keys."""
+    [read] = keys.read(json.dumps({key: None}))
+    return read
+
+
+def hidden(value: Any) -> Any:
+    """Refuse a field that the model was not shown (P25)."""
+    raise refusal("unexpected_field", "Extra inputs are not permitted")
+
+
+def default_of(own: Lazily, made: Callable[..., Any], *data: Any) -> Any:
+    """Make a default and validate it as the type itself says."""
+    return own.validator.validate_python(made(*data))

@@ -1,0 +1,451 @@
+"""Native output, dialect by dialect.
+
+Rules: OpenAI's guide "Structured model outputs", section "Supported schemas"; Claude's "Structured outputs", section
+"JSON Schema limitations"; Gemini's `responseJsonSchema`; llama.cpp's grammars/README.md; F35, F36.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from decimal import Decimal
+from typing import Annotated, Any, Literal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import BaseModel, Field
+
+from unspool.errors import ConfigError
+from unspool.schema import Dialect, Schema, native_schema, openai_strict
+
+FORBIDDEN = {
+    "default",
+    "oneOf",
+    "allOf",
+    "not",
+    "if",
+    "patternProperties",
+    "prefixItems",
+    "uniqueItems",
+    "discriminator",
+}
+
+
+class Leaf(BaseModel):
+    """A leaf."""
+
+    name: str = Field(min_length=2, description="its name")
+    note: str | None = None
+    is_admin: bool = False
+
+
+class Tree(BaseModel):
+    label: str
+    left: Tree | None = None
+    kids: list[Tree] = []
+
+
+class Cat(BaseModel):
+    kind: Literal["cat"]
+    lives: int = 9
+
+
+class Dog(BaseModel):
+    kind: Literal["dog"]
+    tail: bool = True
+
+
+class Zoo(BaseModel):
+    best: Annotated[Cat | Dog, Field(discriminator="kind")]
+    rest: list[Cat | Dog] = []
+    leaf: Leaf = Field(description="the one")
+
+
+def objects(node: Any) -> Iterator[dict[str, Any]]:
+    if isinstance(node, dict):
+        yield node
+        for member in node.values():
+            yield from objects(member)
+    elif isinstance(node, list):
+        for item in node:
+            yield from objects(item)
+
+
+def assert_strict(schema: Any) -> None:
+    assert schema["type"] == "object"
+    assert "anyOf" not in schema
+    names = {name for node in objects(schema) for name in node.get("properties", {})}
+    for node in objects(schema):
+        assert not FORBIDDEN & (node.keys() - names), node
+        if "properties" in node and isinstance(node.get("properties"), dict) and "type" in node:
+            assert node["additionalProperties"] is False
+            assert node["required"] == list(node["properties"])
+        if "$ref" in node:
+            assert list(node) == ["$ref"]
+
+
+@pytest.mark.parametrize(
+    "wanted", [Leaf, Tree, Zoo, list[Leaf], Leaf | None, int, Literal["a"], Cat | Dog, list[int]], ids=str
+)
+def test_strict_form_follows_the_rules(wanted: Any) -> None:
+    native = openai_strict(Schema.of(wanted))
+    assert native.reason is None
+    assert_strict(native.schema)
+
+
+def test_optional_members_become_nullable_and_defaults_come_back() -> None:
+    """F35's three members, the open dict apart."""
+    schema = Schema.of(Leaf)
+    native = openai_strict(schema)
+    assert native.schema["properties"] == {
+        "name": {"description": "its name (minLength: 2)", "type": "string"},
+        "note": {"anyOf": [{"type": "string"}, {"type": "null"}]},
+        "is_admin": {"anyOf": [{"type": "boolean"}, {"type": "null"}]},
+    }
+    assert native.schema["required"] == ["name", "note", "is_admin"]
+    value = native.unwrap({"name": "ab", "note": None, "is_admin": None})
+    assert value == {"name": "ab", "note": None}  # null means something for note, and "left out" for is_admin
+    assert schema.validate(value) == Leaf(name="ab", note=None, is_admin=False)
+
+
+def test_nulls_are_dropped_in_every_corner() -> None:
+    schema = Schema.of(Zoo)
+    value = openai_strict(schema).unwrap(
+        {
+            "best": {"kind": "dog", "tail": None},
+            "rest": [{"kind": "cat", "lives": None}, {"kind": "dog", "tail": False}],
+            "leaf": {"name": "ab", "note": "n", "is_admin": None},
+        }
+    )
+    assert value == {
+        "best": {"kind": "dog"},
+        "rest": [{"kind": "cat"}, {"kind": "dog", "tail": False}],
+        "leaf": {"name": "ab", "note": "n"},
+    }
+    assert schema.validate(value).best == Dog(kind="dog")
+
+
+def test_recursion_is_kept_as_references() -> None:
+    schema = Schema.of(Tree)
+    native = openai_strict(schema)
+    assert not native.wrapped
+    assert native.schema["properties"]["kids"]["anyOf"][0] == {"type": "array", "items": {"$ref": "#/$defs/Tree"}}
+    value = native.unwrap({"label": "a", "left": {"label": "b", "left": None, "kids": None}, "kids": None})
+    assert schema.validate(value) == Tree(label="a", left=Tree(label="b"))
+
+
+@pytest.mark.parametrize("wanted", [list[Leaf], int, Literal["a", "b"], Leaf | None, Cat | Dog], ids=str)
+def test_root_that_is_no_object_is_wrapped(wanted: Any) -> None:
+    native = openai_strict(Schema.of(wanted))
+    assert native.wrapped
+    assert list(native.schema["properties"]) == ["value"]
+    assert native.unwrap({"value": [1]}) == [1]
+    assert native.unwrap("something else") == "something else"
+
+
+def test_wrapped_values_lose_their_nulls_too() -> None:
+    schema = Schema.of(list[Leaf])
+    value = openai_strict(schema).unwrap({"value": [{"name": "ab", "note": None, "is_admin": None}]})
+    assert schema.validate(value) == [Leaf(name="ab")]
+
+
+class Tags(BaseModel):
+    tags: dict[str, str]
+
+
+class Loose(BaseModel):
+    data: Any
+
+
+class Fixed(BaseModel):
+    pair: tuple[int, str]
+
+
+class Bare(BaseModel):
+    items: list[Any]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "reason"),
+    [
+        (Tags, "tags is an object with open member names"),
+        (Loose, "data may be anything"),
+        (Fixed, "pair uses prefixItems"),
+        (Bare, "items[] may be anything"),
+        (dict[str, int], "the root is an object with open member names"),
+        ({"type": "object", "properties": {"a": {"allOf": [{}, {}]}}}, "a uses allOf"),
+        ({"type": "array"}, "the root is a list of anything"),
+        ({}, "the root may be anything"),
+        (True and {"type": "object"}, "the root is an object with open member names"),
+    ],
+    ids=str,
+)
+def test_what_has_no_strict_form_is_asked_for_loosely(wanted: Any, reason: str) -> None:
+    """F35: no error, and the reason is told."""
+    schema = Schema.of(wanted)
+    native = openai_strict(schema)
+    assert native.reason is not None and native.reason.startswith(reason)
+    assert native.schema["type"] == "object"
+
+
+def test_loose_form_keeps_definitions_in_reach() -> None:
+    schema = Schema.of(list[Tags] | dict[str, Tree])
+    native = openai_strict(schema)
+    assert native.wrapped
+    assert set(native.schema["$defs"]) == {"Tags", "Tree"}
+    assert native.unwrap({"value": []}) == []
+
+
+def test_reference_beside_other_keywords_is_written_out() -> None:
+    leaf = openai_strict(Schema.of(Zoo)).schema["properties"]["leaf"]
+    assert leaf["description"] == "the one"
+    assert list(leaf["properties"]) == ["name", "note", "is_admin"]
+
+
+def test_recursive_reference_beside_other_keywords_ends() -> None:
+    class Chain(BaseModel):
+        next: Chain | None = Field(default=None, description="the next one")
+        last: Annotated[Chain, Field(description="self")] | None = None
+
+    Chain.model_rebuild()
+    assert_strict(openai_strict(Schema.of(Chain)).schema)
+
+
+def test_root_reference_to_itself() -> None:
+    schema = {
+        "type": "object",
+        "properties": {"kid": {"anyOf": [{"$ref": "#"}, {"type": "null"}]}},
+        "required": ["kid"],
+    }
+    native = openai_strict(Schema.of(schema))
+    assert native.schema["properties"]["kid"]["anyOf"][0] == {"$ref": "#"}
+    wrapped = openai_strict(Schema.of({"type": "array", "items": {"$ref": "#"}}))
+    assert_strict(wrapped.schema)
+    assert wrapped.unwrap({"value": [[], [[]]]}) == [[], [[]]]
+
+
+def test_source_schema_is_not_changed() -> None:
+    schema = Schema.of(Zoo)
+    before = repr(schema.json_schema())
+    openai_strict(schema)
+    assert repr(schema.json_schema()) == before
+
+
+def test_unsupported_rules_are_told_in_words() -> None:
+    class Amount(BaseModel):
+        names: Annotated[list[str], Field(description="who")] = []
+        unique: set[int]
+        price: Annotated[Decimal, Field(gt=0)]
+
+    native = openai_strict(Schema.of(Amount))
+    assert native.reason is None
+    assert native.schema["properties"]["unique"]["description"] == "(uniqueItems: true)"
+
+
+names = st.sampled_from(["a", "b", "c", "value"])
+leaves = st.sampled_from([{"type": "integer"}, {"type": "string"}, {"type": "boolean"}])
+
+
+def grown(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    members = st.dictionaries(names, inner, min_size=1, max_size=3)
+    objects_of = members.flatmap(
+        lambda properties: st.sets(st.sampled_from(sorted(properties))).map(
+            lambda required: {"type": "object", "properties": properties, "required": sorted(required)}
+        )
+    )
+    return objects_of | inner.map(lambda item: {"type": "array", "items": item})
+
+
+def strict_answer(node: Any) -> st.SearchStrategy[Any]:
+    """Answers that a provider could give to a strict schema."""
+    if "anyOf" in node:
+        return st.one_of([strict_answer(entry) for entry in node["anyOf"]])
+    match node["type"]:
+        case "object":
+            return st.fixed_dictionaries({name: strict_answer(entry) for name, entry in node["properties"].items()})
+        case "array":
+            return st.lists(strict_answer(node["items"]), max_size=3)
+        case "integer":
+            return st.integers()
+        case "boolean":
+            return st.booleans()
+        case "null":
+            return st.none()
+        case _:
+            return st.text(max_size=3)
+
+
+@given(st.recursive(leaves, grown, max_leaves=8), st.data())
+def test_every_strict_answer_leads_back_to_the_schema_asked_for(asked: Any, data: st.DataObject) -> None:
+    schema = Schema.of(asked)
+    native = openai_strict(schema)
+    assert native.reason is None
+    assert_strict(native.schema)
+    answer = data.draw(strict_answer(native.schema))
+    schema.validate(native.unwrap(answer))
+
+
+class Shape(BaseModel):
+    kind: Literal["circle"]
+    size: Annotated[int, Field(ge=1, le=9)]
+    code: Annotated[str, Field(pattern="^[a-z]+$", min_length=2)]
+    name: str | None = None
+
+
+class Line(BaseModel):
+    kind: Literal["line"]
+    points: tuple[int, int]
+
+
+class Drawing(BaseModel):
+    shapes: list[Annotated[Shape | Line, Field(discriminator="kind")]]
+    first: Shape = Field(description="the first one")
+    flags: Literal[1, "a", None] = 1
+
+
+class Needy(BaseModel):
+    more: list[Needy]
+
+
+@pytest.mark.parametrize("dialect", ["openai", "anthropic", "gemini", "ollama"])
+@pytest.mark.parametrize("wanted", [Leaf, Zoo, list[Leaf], Leaf | None, Cat | Dog, int, Literal["a", "b"]], ids=str)
+def test_what_all_dialects_take(wanted: Any, dialect: Dialect) -> None:
+    native = native_schema(Schema.of(wanted), dialect)
+    assert native.reason is None
+    is_object = wanted in (Leaf, Zoo)
+    assert native.wrapped == (not is_object and dialect != "ollama")
+    if native.wrapped:
+        assert native.unwrap({"value": 3}) == 3
+    for node in objects(native.schema):
+        assert not {"oneOf", "discriminator", "default", "exclude_from_prompt"} & node.keys()
+        if node.get("type") == "object" and "properties" in node:
+            assert node["additionalProperties"] is False
+
+
+@pytest.mark.parametrize("dialect", ["openai", "anthropic", "gemini", "ollama"])
+def test_members_keep_their_order(dialect: Dialect) -> None:
+    class Ordered(BaseModel):
+        zebra: int
+        apple: int = 3
+        mango: str
+
+    schema = native_schema(Schema.of(Ordered), dialect).schema
+    assert list(schema["properties"]) == ["zebra", "apple", "mango"]
+    assert schema.get("propertyOrdering") == (["zebra", "apple", "mango"] if dialect == "gemini" else None)
+    assert schema["required"] == (["zebra", "apple", "mango"] if dialect == "openai" else ["zebra", "mango"])
+
+
+def test_gemini_has_no_const_and_lone_references() -> None:
+    """F36: tagged unions, `Optional[str]`, a reference with members beside it."""
+    native = native_schema(Schema.of(Drawing), "gemini")
+    for node in objects(native.schema):
+        names = node.keys()
+        assert "const" not in names
+        assert not isinstance(node.get("type"), list)
+        if "$ref" in names:
+            assert names == {"$ref"}
+    properties = native.schema["properties"]
+    assert properties["shapes"]["items"] == {"anyOf": [{"$ref": "#/$defs/Shape"}, {"$ref": "#/$defs/Line"}]}
+    assert native.schema["$defs"]["Shape"]["properties"]["kind"] == {"type": "string", "enum": ["circle"]}
+    assert native.schema["$defs"]["Shape"]["properties"]["name"] == {"anyOf": [{"type": "string"}, {"type": "null"}]}
+    assert native.schema["$defs"]["Line"]["properties"]["points"]["prefixItems"] == [{"type": "integer"}] * 2
+    assert properties["first"]["description"] == "the first one"
+    assert properties["flags"]["anyOf"] == [
+        {"type": "integer", "enum": [1]}, {"type": "string", "enum": ["a"]}, {"type": "null"}
+    ]  # fmt: skip
+    assert native.schema["$defs"]["Shape"]["properties"]["code"] == {
+        "type": "string",
+        "description": '(minLength: 2, pattern: "^[a-z]+$")',
+    }
+
+
+def test_gemini_recursion_is_for_optional_members() -> None:
+    """Its documentation: cyclic references stand within properties that are not required; nullable is not enough."""
+    assert native_schema(Schema.of(Tree), "gemini").schema["properties"]["left"]["anyOf"][0] == {"$ref": "#/$defs/Tree"}
+    with pytest.raises(ConfigError, match="more is recursive and required") as caught:
+        native_schema(Schema.of(Needy), "gemini")
+    assert caught.value.code == "UNSUPPORTED"
+
+
+@pytest.mark.parametrize(
+    ("wanted", "words"),
+    [
+        (Tree, "leads back to Tree"),
+        (Line, "points"),
+        (dict[str, int], "open member names"),
+        (Any, "may be anything"),
+        (list[Any], "may be anything"),
+    ],
+    ids=str,
+)
+def test_anthropic_refuses_what_it_cannot_hold(wanted: Any, words: str) -> None:
+    with pytest.raises(ConfigError, match=words) as caught:
+        native_schema(Schema.of(wanted), "anthropic")
+    assert caught.value.code == "UNSUPPORTED"
+    assert "protocol='json'" in caught.value.message
+
+
+def test_anthropic_is_told_limits_in_words() -> None:
+    schema = native_schema(Schema.of(Shape), "anthropic").schema
+    assert schema["properties"] == {
+        "kind": {"const": "circle"},
+        "size": {"type": "integer", "description": "(maximum: 9, minimum: 1)"},
+        "code": {"type": "string", "description": '(minLength: 2, pattern: "^[a-z]+$")'},
+        "name": {"anyOf": [{"type": "string"}, {"type": "null"}]},
+    }
+
+
+def test_ollama_keeps_nearly_all() -> None:
+    native = native_schema(Schema.of(Drawing), "ollama")
+    shape = native.schema["$defs"]["Shape"]["properties"]
+    assert shape["code"] == {"type": "string", "pattern": "^[a-z]+$", "minLength": 2}
+    assert shape["kind"] == {"type": "string", "const": "circle"}
+    patterns = {
+        "^a$": True, r"^\.[^\]^$]{2,}$": True, "^(a|b)+$": True,
+        "a": False, "^a": False, r"^\d+$": False, "^(?=a)a$": False, "^a$|^b$": False, "^$": False,
+    }  # fmt: skip
+    for pattern, kept in patterns.items():
+        found = native_schema(Schema.of({"type": "string", "pattern": pattern}), "ollama").schema
+        assert ("pattern" in found) == kept, pattern
+    assert "maxLength" not in native_schema(Schema.of({"type": "string", "maxLength": 100_000}), "ollama").schema
+
+
+def test_ollama_is_told_anything_by_types() -> None:
+    """llama.cpp takes an empty schema for an object, and follows no reference to the root."""
+    anything = ["object", "array", "string", "number", "boolean", "null"]
+    assert native_schema(Schema.of(Any), "ollama").schema == {"type": anything}
+    assert native_schema(Schema.of(list[Any]), "ollama").schema["items"] == {"type": anything}
+    assert native_schema(Schema.of(list[Any]), "gemini").schema["properties"]["value"]["items"] == {}
+    root = {"type": "object", "properties": {"kid": {"$ref": "#"}}, "required": []}
+    assert native_schema(Schema.of(root), "ollama").schema["properties"]["kid"] == {"$ref": "#/$defs/Root"}
+    pair = {"type": "array", "prefixItems": [{"type": "null"}], "items": False}
+    assert native_schema(Schema.of(pair), "ollama").schema == {
+        "type": "array", "prefixItems": [{"type": "null"}], "maxItems": 1
+    }  # fmt: skip
+
+
+def test_literals_of_several_types_stand_apart() -> None:
+    """A `type` must stand beside literal values, and each value must be of it."""
+
+    class Flagged(BaseModel):
+        flags: Literal[1, "a", None]
+
+    schema = native_schema(Schema.of(Flagged), "openai").schema["properties"]["flags"]
+    assert schema["anyOf"] == [
+        {"type": "integer", "enum": [1]}, {"type": "string", "enum": ["a"]}, {"type": "null"}
+    ]  # fmt: skip
+
+
+def test_openai_limits_make_it_loose() -> None:
+    deep: dict[str, Any] = {"type": "string"}
+    for _ in range(11):
+        deep = {"type": "object", "properties": {"a": deep}, "required": ["a"]}
+    assert native_schema(Schema.of(deep), "openai").reason == "it nests objects deeper than 10"
+    wide = {"type": "object", "properties": {f"m{i}": {"type": "null"} for i in range(5001)}}
+    assert native_schema(Schema.of(wide), "openai").reason == "it has more than 5000 members"
+
+
+def test_dialect_that_there_is_not() -> None:
+    with pytest.raises(ConfigError, match="no dialect 'cohere'") as caught:
+        native_schema(Schema.of(int), "cohere")  # type: ignore[arg-type]
+    assert caught.value.code == "INVALID_OPTIONS"

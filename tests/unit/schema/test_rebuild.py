@@ -1,0 +1,448 @@
+"""Values of Python syntax become values of a type. Expected outcomes: rules P50-P67 of the reference notes."""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime as dt
+import enum
+import uuid
+from collections import deque
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from pathlib import Path
+from typing import Annotated, Any, Literal, NamedTuple, NotRequired, TypedDict
+
+import pytest
+from pydantic import (
+    AfterValidator,
+    AnyUrl,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Discriminator,
+    EmailStr,
+    Field,
+    Json,
+    RootModel,
+    Tag,
+    field_validator,
+    model_validator,
+)
+
+from unspool.errors import OutputValidationError
+from unspool.schema import Schema
+from unspool.schema.rebuild import compiled
+from unspool.structured.py_values import PyName, PyObject, PySet
+
+
+def make(name: str, /, **fields: Any) -> PyObject:
+    return PyObject(name, fields)
+
+
+class Color(enum.Enum):
+    RED = "red"
+    BLUE = 2
+
+    @classmethod
+    def _missing_(cls, value: object) -> Any:
+        return cls.RED if value == "crimson" else None
+
+
+class Level(enum.IntEnum):
+    LOW = 1
+
+
+class Foo(BaseModel):
+    x: int
+
+
+class Twin(BaseModel):
+    x: int
+
+
+class Bar(BaseModel):
+    y: str = "d"
+
+
+@dataclasses.dataclass
+class Point:
+    x: int
+    y: float = 2.0
+    tags: list[str] = dataclasses.field(default_factory=list, kw_only=True)
+
+
+class Pair(NamedTuple):
+    x: int
+    y: str = "d"
+
+
+class Rec(TypedDict):
+    a: int
+    b: NotRequired[str]
+
+
+class Rec2(TypedDict):
+    a: int
+
+
+class Node(BaseModel):
+    value: int
+    kids: list[Node] = []
+
+
+type Json_ = dict[str, Json_] | list[Json_] | int | None
+
+
+class Numbers(RootModel[list[int]]):
+    pass
+
+
+class Open(BaseModel):
+    model_config = ConfigDict(extra="allow")
+    __pydantic_extra__: dict[str, int]
+    name: str
+
+
+class OpenTo(BaseModel):
+    model_config = ConfigDict(extra="allow")
+    name: str
+
+
+class Cat(BaseModel):
+    kind: Literal["cat"]
+    lives: int
+
+
+class Dog(BaseModel):
+    kind: Literal["dog"]
+
+
+Pet = Annotated[Cat | Dog, Field(discriminator="kind")]
+Tagged = Annotated[
+    Annotated[Foo, Tag("f")] | Annotated[int, Tag("i")], Discriminator(lambda v: "i" if isinstance(v, int) else "f")
+]
+
+
+class Strict(BaseModel):
+    model_config = ConfigDict(strict=True)
+    point: Point
+    day: dt.date
+
+
+UUID = uuid.UUID(int=7)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "value", "result"),
+    [
+        (int, 10**40, 10**40),
+        (float, 1, 1.0),
+        (bool, True, True),
+        (None, None, None),
+        (int | None, None, None),
+        # P58: the exact type wins, whatever the order.
+        (float | int, 1, 1),
+        (int | float, 1.0, 1.0),
+        (Literal[1] | float, 1, 1),
+        (Literal["a", 1, True, None], True, True),
+        (list[int], [1, 2], [1, 2]),
+        (tuple[int, str], (1, "a"), (1, "a")),
+        (tuple[int, ...], (), ()),
+        (set[int], PySet([2, 1, 2]), {1, 2}),
+        (set[Any], PySet([True, 1]), {True}),
+        (frozenset[str], PySet(["a"]), frozenset({"a"})),
+        (frozenset[str], PySet(["a"], frozen=True), frozenset({"a"})),
+        (dict[int, str], {1: "a"}, {1: "a"}),
+        (dict[tuple[int, int], int], {(1, 2): 3}, {(1, 2): 3}),
+        (Mapping[str, int], {"a": 1}, {"a": 1}),
+        (Sequence[int], [1], [1]),
+        (deque[int], [1], deque([1])),
+        (Color, PyName("Color.RED"), Color.RED),
+        (Color, make("Color", value="red"), Color.RED),
+        (Color, PyObject("Color", {0: 2}), Color.BLUE),
+        (Color, "red", Color.RED),
+        (Color, "crimson", Color.RED),
+        (Level, PyName("Level.LOW"), Level.LOW),
+        (Literal[Color.RED], PyName("Color.RED"), Color.RED),
+        (Literal[Color.RED], "red", Color.RED),
+        (bytes, b"\xff", b"\xff"),
+        (bytes, "abc", b"abc"),
+        (dt.date, "2026-11-30", dt.date(2026, 11, 30)),
+        (dt.timedelta, "PT1H", dt.timedelta(hours=1)),
+        (Decimal, "1.50", Decimal("1.50")),
+        (Decimal, 1.5, Decimal("1.5")),
+        (uuid.UUID, str(UUID), UUID),
+        (AnyUrl, "http://a/b", AnyUrl("http://a/b")),
+        (Path, "a/b", Path("a/b")),
+        (Json[list[int]], "[1]", [1]),
+        (dict[uuid.UUID, int], {str(UUID): 1}, {UUID: 1}),
+        (Foo, make("Foo", x=1), Foo(x=1)),
+        (Foo, PyObject("Foo", {0: 1}), Foo(x=1)),
+        (Foo | Twin, make("Twin", x=1), Twin(x=1)),
+        (Twin | Foo | int, make("Foo", x=1), Foo(x=1)),
+        (list[Foo | None], [make("Foo", x=1), None], [Foo(x=1), None]),
+        (Point, PyObject("Point", {0: 1, 1: 2}), Point(1, 2.0)),
+        (Point, make("Point", x=1, tags=["a"]), Point(1, tags=["a"])),
+        (Pair, make("Pair", x=1), Pair(1)),
+        (Rec, {"a": 1}, {"a": 1}),
+        (Rec, make("Rec", a=1, b="x"), {"a": 1, "b": "x"}),
+        (Rec | Rec2, make("Rec2", a=1), {"a": 1}),
+        (Rec | list[int], {"a": 1}, {"a": 1}),
+        (Node, make("Node", value=1, kids=[make("Node", value=2)]), Node(value=1, kids=[Node(value=2)])),
+        (Numbers, [1, 2], Numbers([1, 2])),
+        (Json_, {"a": [1, {"b": None}]}, {"a": [1, {"b": None}]}),
+        (Pet, make("Cat", kind="cat", lives=9), Cat(kind="cat", lives=9)),
+        (list[Tagged], [make("Foo", x=1), 5], [Foo(x=1), 5]),
+        (
+            Strict,
+            make("Strict", point=make("Point", x=1), day="2026-11-30"),
+            Strict(point=Point(1), day=dt.date(2026, 11, 30)),
+        ),
+        (Any, [1, {"k": (1, PySet([2]))}, "a", None, 2.5], [1, {"k": (1, {2})}, "a", None, 2.5]),
+        (tuple[Any, Foo], (make("Foo", x=1), make("Foo", x=2)), (Foo(x=1), Foo(x=2))),
+        (tuple[Any, Rec], (make("Rec", a=1), {"a": 2}), ({"a": 1}, {"a": 2})),
+    ],
+    ids=str,
+)
+def test_value_of_python_syntax(wanted: Any, value: Any, result: Any) -> None:
+    found = Schema.of(wanted).validate(value, protocol="python")
+    assert found == result
+    assert type(found) is type(result)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "value", "kind"),
+    [
+        (int, True, "type"),  # P53
+        (float, True, "type"),
+        (bool, 1, "type"),
+        (int, 1.0, "type"),  # P52
+        (int, "1", "type"),
+        (float, 10**400, "value"),
+        (str, b"x", "type"),
+        (str, None, "type"),
+        (None, 0, "type"),
+        (list[int], (1,), "type"),  # P55
+        (tuple[int, ...], [1], "type"),
+        (tuple[int, str], (1,), "value"),
+        (tuple[int, str], (1, "a", 2), "value"),
+        (set[int], [1], "type"),
+        (set[int], PySet([1, True]), "type"),  # P56
+        (set[int], PySet([1], frozen=True), "type"),
+        (set[int], {}, "type"),
+        (dict[str, int], {1: 2}, "type"),
+        (dict[int, str], {True: "a"}, "type"),  # P11
+        (dict[int, str], {"1": "a"}, "type"),
+        (Literal["red", 3], 3.0, "value"),  # P59
+        (Literal["a", 1], True, "value"),
+        (Literal["a"], ["a"], "value"),
+        (Literal["a"], "A", "value"),
+        (Color, "RED", "value"),  # P60
+        (Color, PyName("Level.LOW"), "value"),
+        (Color, PyName("Color.GREEN"), "value"),
+        (Color, make("Color", value="green"), "value"),
+        (Level, True, "value"),
+        (Level, 1.0, "value"),
+        (dt.date, 0, "type"),
+        (dt.date, make("date", x=1), "type"),
+        (Foo, {"x": 1}, "type"),  # P51
+        (Foo, make("Twin", x=1), "type"),
+        (Foo, make("Foo", x=1, y=2), "unexpected-field"),
+        (Foo, make("Foo"), "missing-field"),
+        (Foo, PyObject("Foo", {0: 1, 1: 2}), "too-many-positional"),
+        (Foo, PyObject("Foo", {0: 1, "x": 2}), "duplicate-field"),
+        (dict[str, int], make("Foo", x=1), "type"),
+        (Point, {"x": 1}, "type"),
+        (Point, make("Point", x="a"), "type"),  # P26
+        (Point, make("Point", x=1, z=1), "unexpected-field"),
+        (Point, PyObject("Point", {0: 1, 1: 2.0, 2: ["t"]}), "too-many-positional"),
+        (Pair, (1, "a"), "type"),
+        (Pair, make("Pair", x=1, z=2), "unexpected-field"),
+        (tuple[int, str], make("Pair", x=1, y="a"), "type"),
+        (Rec, {"a": 1, "c": 2}, "unexpected-field"),
+        (Rec, {"b": "x"}, "missing-field"),
+        (Rec, {1: 1}, "type"),
+        (Rec, make("Rec2", a=1), "type"),
+        (Foo | Bar, make("Baz"), "type"),
+        (Foo | Bar, {"x": 1}, "type"),
+        (Open, make("Open", name="n", a="x"), "type"),
+        (Pet, make("Cat", kind="dog", lives=1), "value"),
+        (Any, b"x", "type"),  # P67
+        (Any, make("Foo", x=1), "unknown-name"),
+        (list[Any], [PyName("Color.RED")], "type"),
+    ],
+    ids=str,
+)
+def test_nothing_is_guessed(wanted: Any, value: Any, kind: str) -> None:
+    with pytest.raises(OutputValidationError) as caught:
+        Schema.of(wanted).validate(value, protocol="python")
+    assert caught.value.code == "OUTPUT_INVALID"
+    assert kind in {problem.kind for problem in caught.value.problems}
+
+
+def test_the_error_of_the_class_that_was_meant() -> None:
+    """P58: of the alternatives, only the one that was named."""
+    with pytest.raises(OutputValidationError) as caught:
+        Schema.of(Foo | Bar | int).validate(make("Bar", y=1), protocol="python")
+    [problem] = caught.value.problems
+    assert (problem.path, problem.kind) == (("y",), "type")
+
+
+def test_extra_fields() -> None:
+    """P24."""
+    found = Schema.of(Open).validate(make("Open", name="n", a=1), protocol="python")
+    assert found.model_extra == {"a": 1}
+    found = Schema.of(OpenTo).validate(make("OpenTo", name="n", a=(1, PySet([2]))), protocol="python")
+    assert found.model_extra == {"a": (1, {2})}
+
+
+def test_hidden_fields() -> None:
+    """P25: what the model was not shown it may not set; in both protocols."""
+
+    class Acc(BaseModel):
+        user: str
+        secret: Annotated[str, Field(json_schema_extra={"exclude_from_prompt": True})] = "s"
+        last: int = 0
+
+    schema = Schema.of(Acc)
+    assert schema.validate(make("Acc", user="u"), protocol="python").secret == "s"
+    assert schema.validate({"user": "u"}).secret == "s"
+    assert schema.classes == {"Acc": ("user", "last")}
+    for value, protocol in ((make("Acc", user="u", secret="t"), "python"), ({"user": "u", "secret": "t"}, "json")):
+        with pytest.raises(OutputValidationError) as caught:
+            schema.validate(value, protocol=protocol)  # type: ignore[arg-type]
+        assert [(p.path, p.kind) for p in caught.value.problems] == [(("secret",), "unexpected-field")]
+
+
+def test_aliases_are_for_json() -> None:
+    class Model(BaseModel):
+        from_: int = Field(alias="from")
+
+    schema = Schema.of(Model)
+    assert schema.validate(make("Model", from_=1), protocol="python").from_ == 1
+    assert schema.validate({"from": 1}).from_ == 1
+    with pytest.raises(OutputValidationError):
+        schema.validate({"from_": 1})
+
+
+def test_validators_of_the_application_run_once() -> None:
+    """F21, at every level (P77)."""
+    calls: list[str] = []
+
+    def note(name: str) -> Any:
+        def noted(value: Any) -> Any:
+            calls.append(name)
+            return value
+
+        return noted
+
+    class Inner(BaseModel):
+        n: Annotated[int, BeforeValidator(note("before")), AfterValidator(note("after"))]
+
+        @field_validator("n")
+        @classmethod
+        def field(cls, value: int) -> int:
+            calls.append("field")
+            return value
+
+        @model_validator(mode="after")
+        def model(self) -> Inner:
+            calls.append("model")
+            return self
+
+    class Outer(BaseModel):
+        inner: Annotated[Inner, AfterValidator(note("outer"))]
+        any: Any = None
+
+    value = make("Outer", inner=make("Inner", n=1), any=[make("Inner", n=2)])
+    Schema.of(Outer).validate(value, protocol="python")
+    inner = ["before", "after", "field", "model"]
+    assert calls == [*inner, "outer", *inner]
+
+
+def test_validator_before_a_model_sees_its_arguments() -> None:
+    seen: list[Any] = []
+
+    class Model(BaseModel):
+        x: int
+        y: list[int] = []
+
+        @model_validator(mode="before")
+        @classmethod
+        def before(cls, value: Any) -> Any:
+            seen.append(value)
+            return {**value, "y": [value["x"]]}
+
+    assert Schema.of(Model).validate(PyObject("Model", {0: 3}), protocol="python") == Model(x=3)
+    assert seen[0] == {"x": 3}
+
+
+def test_validator_that_makes_dicts_of_what_it_is_given() -> None:
+    class Model(BaseModel):
+        foo: Annotated[Foo, BeforeValidator(lambda value: {"x": value} if isinstance(value, int) else value)]
+
+    schema = Schema.of(Model)
+    assert schema.validate(make("Model", foo=3), protocol="python") == Model(foo=3)  # type: ignore[arg-type]
+    assert schema.validate(make("Model", foo=make("Foo", x=3)), protocol="python") == Model(foo=3)  # type: ignore[arg-type]
+
+
+def test_defaults_are_made_anew_and_validated_where_the_type_says_so() -> None:
+    """P63."""
+
+    class Model(BaseModel):
+        model_config = ConfigDict(validate_default=True)
+        day: dt.date = "2026-11-30"  # type: ignore[assignment]
+        tags: list[str] = []
+        length: int = Field(default_factory=lambda data: len(data["tags"]))
+
+    schema = Schema.of(Model)
+    first, second = (schema.validate(make("Model"), protocol="python") for _ in range(2))
+    assert first == Model()
+    assert first.tags is not second.tags
+
+
+@pytest.mark.parametrize(
+    ("wanted", "good", "result", "bad"),
+    [
+        (Literal[1, "a"], 1, 1, True),
+        (list[Literal[1]], [1], [1], [1.0]),
+        (Level, 1, Level.LOW, True),
+        (dict[int, Literal[0]], {"1": 0}, {1: 0}, {"x": 0}),
+        (dict[dt.date, Literal[0]], {"2026-11-30": 0}, {dt.date(2026, 11, 30): 0}, {"1": 0}),
+        (tuple[Literal[1], str], [1, "a"], (1, "a"), [1]),
+        (set[Literal[1, 2]], [2, 1, 2], {1, 2}, [True]),
+        (tuple[Literal[1], Point], [1, {"x": 1}], (1, Point(1)), [1, {"x": "1"}]),
+        (tuple[Literal[1], Pair], [1, {"x": 1}], (1, Pair(1)), [1, {"y": "a"}]),
+        (tuple[Literal[1], Rec], [1, {"a": 1}], (1, {"a": 1}), [1, {"a": None}]),
+        (tuple[Literal[1], Pet], [1, {"kind": "dog"}], (1, Dog(kind="dog")), [1, {"kind": "cow"}]),
+        (tuple[Literal[1], Foo | int], [1, 2], (1, 2), [1, "2"]),
+        (tuple[Literal[1], Any], [1, {"a": [None]}], (1, {"a": [None]}), [1]),
+        (tuple[Literal[1], bytes], [1, "a"], (1, b"a"), [1, 2]),
+        (tuple[Literal[1], deque[int]], [1, [2]], (1, deque([2])), [1, {}]),
+        (tuple[Literal[Color.BLUE], Color], [2, "red"], (Color.BLUE, Color.RED), ["red", 2]),
+    ],
+    ids=str,
+)
+def test_json_that_needs_care(wanted: Any, good: Any, result: Any, bad: Any) -> None:
+    """P59: pydantic's own strict JSON mode takes `true` and `1.0` for 1."""
+    schema = Schema.of(wanted)
+    found = schema.validate(good)
+    assert found == result and type(found) is type(result)
+    with pytest.raises(OutputValidationError):
+        schema.validate(bad)
+
+
+def test_email_addresses_need_their_library() -> None:
+    """A type that pydantic itself cannot make is a fault of the schema, not of the answer."""
+    pytest.importorskip("email_validator")
+    assert Schema.of(EmailStr).validate("a@example.com", protocol="python") == "a@example.com"
+
+
+def test_classes_keep_their_own_validators() -> None:
+    """Rebuilding a core schema must not leave a trace on the application's classes."""
+    Schema.of(Foo).validate(make("Foo", x=1), protocol="python")
+    assert Foo.__pydantic_complete__ is True
+    assert Foo.model_validate({"x": "1"}) == Foo(x=1)
+    core: Any = {"type": "model", "cls": Foo, "schema": {"type": "model-fields", "fields": {}}}
+    assert compiled({"type": "list", "items_schema": core}, [Foo]).validate_python([{"x": 1}])[0].__dict__ == {}
+    assert Foo.__pydantic_complete__ is True

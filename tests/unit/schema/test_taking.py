@@ -1,0 +1,86 @@
+"""What is done with one value. The rest is tested through `Rebuild`."""
+
+from __future__ import annotations
+
+import enum
+from typing import Any
+
+import pytest
+from pydantic_core import PydanticCustomError
+
+from unspool.schema import taking
+from unspool.schema.shape import Field, Record, Scalar
+from unspool.structured.py_values import PyName, PyObject, PySet
+
+
+class Color(enum.Enum):
+    RED = "red"
+    BLUE = 1.5
+
+
+RECORD = Record(int, "model")
+RECORD.fields = tuple(Field(name, Scalar("int"), alias=name, required=True) for name in ("a", "b"))
+
+
+def refused(call: Any) -> str:
+    with pytest.raises(PydanticCustomError) as caught:
+        call()
+    return caught.value.type
+
+
+def test_arguments() -> None:
+    assert taking.arguments(RECORD, False, PyObject("int", {0: 1, "b": 2})) == {"a": 1, "b": 2}
+    assert taking.arguments(RECORD, True, {"b": 2}) == {"b": 2}
+    assert taking.arguments(RECORD, False, taking.Made("int", 5)) == 5
+    for value, kind in (
+        (PyObject("str", {}), "wrong_class_type"),
+        ({"a": 1}, "wrong_class_type"),
+        (taking.Made("str", 5), "wrong_class_type"),
+        (PyObject("int", {0: 1, 1: 2, 2: 3}), "too_many_positional"),
+        (PyObject("int", {0: 1, "a": 2}), "duplicate_field"),
+    ):
+        assert refused(lambda value=value: taking.arguments(RECORD, False, value)) == kind
+
+
+def test_which_class_is_meant() -> None:
+    assert taking.name_of({"A"}, None, PyObject("A", {})) == "<A>"
+    assert taking.name_of({"A"}, "<>", PyObject("B", {})) == "<>"
+    assert taking.tag_of("A", {"class": "B"}) == "<B>"
+    assert taking.tag_of("A", {}) == "<A>"
+    assert taking.tag_of("A", 3) == "<A>"
+    assert taking.tag_of("A", {"class": 1}) is None
+    assert taking.untagged({"class": "B", "x": 1}) == {"x": 1}
+    assert taking.untagged(3) == 3
+
+
+def test_literal() -> None:
+    index = taking.literals([1, True, "a", None, Color.RED])
+    for value in (1, True, "a", None, Color.RED):
+        assert taking.literal(index, value) is value
+    assert taking.literal(index, PyName("Color.RED")) is Color.RED
+    assert taking.literal(index, "red") is Color.RED
+    for value in (1.0, False, "A", [1], PyName("Color.BLUE")):
+        assert refused(lambda value=value: taking.literal(index, value)) == "literal_error"
+
+
+def test_member() -> None:
+    assert taking.member(Color, 1.5) is Color.BLUE
+    assert taking.member(Color, PyObject("Color", {0: "red"})) is Color.RED
+    for wrong in ("x", True, PyObject("Color", {0: "red", 1: 2}), PyName("Color.GREEN"), [1]):
+        assert refused(lambda wrong=wrong: taking.member(Color, wrong)) == "enum"
+
+
+def test_sets() -> None:
+    assert taking.set_items("set", PySet([1, True])) == [1, True]
+    assert refused(lambda: taking.set_items("set", PySet([1], frozen=True))) == "set_type"
+    assert refused(lambda: taking.set_items("frozenset", [1])) == "frozenset_type"
+    assert taking.distinct([1, True, 2]) == [1, 2]
+    assert refused(lambda: taking.distinct([[1]])) == "unhashable"
+
+
+def test_lazily() -> None:
+    leaf = taking.Lazily({"type": "date"}, {})
+    assert taking.as_json(leaf, "2026-11-30").year == 2026
+    assert refused(lambda: taking.as_json(leaf, "2026-13-01")) == "date_parsing"
+    assert refused(lambda: taking.as_json(leaf, PyName("x"))) == "data_type"
+    assert refused(lambda: taking.as_json(leaf, float("nan"))) == "data_type"

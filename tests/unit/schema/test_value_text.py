@@ -1,0 +1,179 @@
+"""The text of values: rules P35 and P82 of the reference notes. Reading it back is tested in tests/conformance."""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime as dt
+import enum
+import uuid
+from decimal import Decimal
+from typing import Annotated, Any, NamedTuple
+
+import pytest
+from pydantic import AnyUrl, BaseModel, ConfigDict, Field, RootModel, SecretStr
+
+from unspool.errors import ConfigError
+from unspool.schema import UNKNOWN, format_value
+from unspool.schema.value_text import in_order
+
+
+class Color(enum.Enum):
+    RED = "red"
+
+
+class Right(enum.Flag):
+    READ = 1
+    WRITE = 2
+
+
+class Size(enum.IntEnum):
+    BIG = 3
+
+
+class Item(BaseModel):
+    name: str
+    from_: int = Field(default=0, alias="from")
+    secret: Annotated[str, Field(json_schema_extra={"exclude_from_prompt": True})] = "s"
+
+
+class Open(BaseModel):
+    model_config = ConfigDict(extra="allow")
+    a: int
+
+
+class Pair(NamedTuple):
+    x: int
+    y: str
+
+
+class Numbers(RootModel[list[int]]):
+    pass
+
+
+@dataclasses.dataclass
+class Point:
+    x: int
+
+
+@pytest.mark.parametrize(
+    ("value", "python", "json"),
+    [
+        (None, "None", "null"),
+        (True, "True", "true"),
+        (10**30, "1" + "0" * 30, "1" + "0" * 30),
+        (-0.0, "-0.0", "-0.0"),
+        ("it's\n\x00😀", '"it\'s\\n\\x00😀"', '"it\'s\\n\\u0000😀"'),
+        ([1, "a"], "[1, 'a']", '[1,"a"]'),
+        ((1,), "(1,)", "[1]"),
+        ((), "()", "[]"),
+        (set(), "set()", "[]"),
+        (frozenset(), "set()", "[]"),
+        ({"b", "a", 10, -1, None, 2.5}, "{-1, 2.5, 10, 'a', 'b', None}", '[-1,2.5,10,"a","b",null]'),
+        ({}, "{}", "{}"),
+        ({1: "a", "b": [2]}, "{1: 'a', 'b': [2]}", '{"1":"a","b":[2]}'),
+        (Color.RED, "Color.RED", '"red"'),
+        (Right.READ, "Right.READ", "1"),
+        (Right.READ | Right.WRITE, "3", "3"),
+        (Size.BIG, "Size.BIG", "3"),
+        (b"\xff", r"b'\xff'", None),
+        (dt.date(2026, 11, 30), "'2026-11-30'", '"2026-11-30"'),
+        (dt.timedelta(hours=1), "'PT1H'", '"PT1H"'),
+        (Decimal("1.50"), "'1.50'", '"1.50"'),
+        (uuid.UUID(int=1), "'00000000-0000-0000-0000-000000000001'", '"00000000-0000-0000-0000-000000000001"'),
+        (AnyUrl("http://a/b"), "'http://a/b'", '"http://a/b"'),
+        (UNKNOWN, "UNKNOWN", '{"unknown":true}'),
+        (Item.model_validate({"name": "n", "from": 2}), "Item(name='n', from_=2)", '{"name":"n","from":2}'),
+        (Open(a=1, b=[2]), "Open(a=1, b=[2])", '{"a":1,"b":[2]}'),  # type: ignore[call-arg]
+        (Pair(1, "a"), "Pair(x=1, y='a')", '{"x":1,"y":"a"}'),
+        (Point(1), "Point(x=1)", '{"x":1}'),
+        (Numbers([1]), "[1]", "[1]"),
+        (
+            [Point(1), {"k": (Pair(1, "a"),)}],
+            "[Point(x=1), {'k': (Pair(x=1, y='a'),)}]",
+            '[{"x":1},{"k":[{"x":1,"y":"a"}]}]',
+        ),
+    ],
+    ids=str,
+)
+def test_values(value: Any, python: str, json: str | None) -> None:
+    assert format_value(value, "python", compact=True) == python
+    if json is not None:
+        assert format_value(value, "json") == json
+        assert format_value(value, "native") == json
+
+
+def test_long_values_have_a_line_for_each_part() -> None:
+    long = {
+        "points": [Point(1), Point(2)],
+        "point": Point(1),
+        "words": ["w" * 30, "v" * 30],
+        "few": [1, 2, 3],
+        "pair": ("x" * 60,),
+    }
+    assert format_value(long, "python") == (
+        "{\n"
+        "  'points': [Point(x=1), Point(x=2)],\n"
+        "  'point': Point(\n"
+        "    x=1,\n"
+        "  ),\n"
+        "  'words': [\n"
+        f"    '{'w' * 30}',\n"
+        f"    '{'v' * 30}',\n"
+        "  ],\n"
+        "  'few': [1, 2, 3],\n"
+        "  'pair': (\n"
+        f"    '{'x' * 60}',\n"
+        "  ),\n"
+        "}"
+    )
+
+
+def test_numbers_and_texts_of_subclasses_are_written_as_what_they_are() -> None:
+    class Loud(str):
+        def __repr__(self) -> str:
+            return "LOUD"
+
+    assert format_value(Loud("a")) == "'a'"
+
+
+@pytest.mark.parametrize(
+    "value",
+    [float("inf"), float("nan"), [float("-inf")], "\ud800", object(), lambda: 1, int, SecretStr("a")],
+    ids=repr,
+)
+@pytest.mark.parametrize("protocol", ["python", "json"])
+def test_what_could_not_be_read_back(value: Any, protocol: Any) -> None:
+    with pytest.raises(ConfigError) as caught:
+        format_value(value, protocol)
+    assert caught.value.code == "INVALID_OPTIONS"
+
+
+def test_values_that_nest_too_deep() -> None:
+    """Pyodide: fatal."""
+    value: Any = []
+    for _ in range(200):
+        value = [value]
+    for protocol in ("python", "json"):
+        with pytest.raises(ConfigError, match="nests deeper"):
+            format_value(value, protocol)  # type: ignore[arg-type]
+
+
+def test_fields_that_were_never_set() -> None:
+    """P39: what a model shall complete."""
+    half = Item.model_construct(name="n")
+    del half.__dict__["from_"]
+    assert format_value(half, "python", missing=True, compact=True) == "Item(name='n', from_=MISSING(int))"
+    assert format_value(half, "python", compact=True) == "Item(name='n')"
+
+
+def test_what_a_dataclass_does_not_keep() -> None:
+    @dataclasses.dataclass
+    class Made:
+        x: int
+        y: dataclasses.InitVar[int] = 0
+
+    assert format_value(Made(1, 2), compact=True) == "Made(x=1)"
+
+
+def test_in_order() -> None:
+    assert in_order({3, "b", 1.5, True, "a", None, (1,)}, repr) == [True, 1.5, 3, "a", "b", (1,), None]
