@@ -7,13 +7,16 @@ at the end. It never raises for what a model sends. No IO, no clock.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from unspool.errors import CallCancelledError, OutputValidationError, ProviderError, StreamError
 from unspool.messages import Usage
 from unspool.schema import NativeOutput, Schema
+from unspool.schema.faults import invalid
 from unspool.schema.json_schema import WRAPPER
+from unspool.schema.partial_builder import PartialBuilder
 from unspool.schema.parts import is_object
+from unspool.schema.problem import Problem
 from unspool.schema.text import Protocol
 from unspool.stream.chunks import BlockStart, Chunk, Finish, UsageReport
 from unspool.stream.chunks import TextDelta as TextChunk
@@ -21,6 +24,7 @@ from unspool.stream.excerpt import excerpt
 from unspool.structured.events import (
     Cancelled,
     FieldEnd,
+    FieldInvalid,
     FieldStart,
     GenerationComplete,
     GenerationFailed,
@@ -66,7 +70,8 @@ class AnswerMachine:
             ConfigError: UNSUPPORTED when a JSON Schema is asked for in Python syntax.
         """
         self.done = False
-        self._schema = schema
+        self.schema = schema
+        """What it must be; None for plain text."""
         self._native = native
         self._wrapped = native is not None and native.wrapped
         self._python = protocol == "python"
@@ -106,6 +111,23 @@ class AnswerMachine:
             return self.text
         value = self._values.partial_value
         return value.get(WRAPPER) if self._wrapped and is_object(value) else value
+
+    def partial_builder(self) -> PartialBuilder:
+        """Make what builds a `Partial` of this answer, from its events."""
+        protocol: Literal["json", "python"] = "python" if self._python else "json"
+        return PartialBuilder(self.schema, protocol=protocol, drops_nulls=self._native is not None)
+
+    def refuse(self, faults: Sequence[FieldInvalid]) -> ParsingFailed:
+        """End the answer before its time, because of parts that cannot be right.
+
+        Returns:
+            The terminal event.
+        """
+        problems = [Problem(fault.path, fault.message, fault.found, kind=fault.kind) for fault in faults]
+        name = "text" if self.schema is None else self.schema.name
+        failed = ParsingFailed(invalid(name, problems, python=self._python))
+        self._ended(failed)
+        return failed
 
     def feed(self, chunks: Sequence[Chunk]) -> list[StructuredEvent[Any]]:
         """Read the chunks of one slice of the network.
@@ -192,16 +214,16 @@ class AnswerMachine:
             return _failed(
                 "OUTPUT_INVALID", f"The model did not answer but asked for tools ({excerpt(', '.join(self._tools))})."
             )
-        if self._schema is None or self._values is None:
+        if self.schema is None or self._values is None:
             return self._complete(self.text, finish)
         if finish.reason == "length":
             return _failed("OUTPUT_TRUNCATED", "The answer was cut off by the limit on its length in tokens.")
         value = self._values.finish()
         try:
             if self._python:
-                result: Any = self._schema.validate(value, protocol="python")
+                result: Any = self.schema.validate(value, protocol="python")
             else:
-                result = self._schema.validate(self._native.unwrap(value) if self._native else value)
+                result = self.schema.validate(self._native.unwrap(value) if self._native else value)
         except OutputValidationError as error:
             return ParsingFailed(error)
         except RecursionError:

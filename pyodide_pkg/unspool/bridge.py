@@ -4,7 +4,8 @@ Every answer is `{"ok": true, "value": …}` or `{"ok": false, "error": {"code",
 no Python object: all that JavaScript ever holds are the functions of this module.
 
     register {"modules": {name: source}}  → {}
-    open     {"prompt", "lm", "schema"?, "protocol"?, "system"?, "options"?, "maxChars"?, "maxDepth"?}  → {"id"}
+    open     {"prompt", "lm", "schema"?, "protocol"?, "lenient"?, "system"?, "options"?, "maxChars"?,
+             "maxDepth"?}  → {"id"}
     pull     {"id"}  → {"events": […], "done"}; what one slice of the network brought, at most 256 events of it; one
              pull at a time. The path of an event begins with `keep` steps of the path before it
     cancel   {"id"}  → {}; the query ends with the event `cancelled`, also for a pull that waits
@@ -59,8 +60,14 @@ _OPTIONS = {"temperature", "maxOutputTokens", "stop", "seed", "reasoningEffort",
 _HTTP = {"anthropic": "Anthropic", "gemini": "Gemini", "openai": "OpenAI", "openai-chat": "OpenAIChat"}
 _HTTP_MEMBERS = {"model", "apiKey", "baseURL", "timeoutS", "idleTimeoutS", "imageInput"}
 _OWN_MEMBERS = {"openai-chat": {"profile"}}
-_REQUEST = {"prompt", "schema", "lm", "protocol", "system", "options", "maxChars", "maxDepth"}
-_LIMITS = {"maxChars": "max_chars", "maxDepth": "max_depth", "protocol": "protocol", "system": "system"}
+_LIMITS = {
+    "maxChars": "max_chars",
+    "maxDepth": "max_depth",
+    "protocol": "protocol",
+    "lenient": "lenient",
+    "system": "system",
+}
+_REQUEST = {"prompt", "schema", "lm", "options", *_LIMITS}
 _TERMINAL = (GenerationComplete, ParsingFailed, GenerationFailed, Cancelled)
 
 

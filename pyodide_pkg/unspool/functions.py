@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, Unpack, cast, overload
 
 from unspool.answer import AnswerMachine
-from unspool.answer_stream import QueryStream
+from unspool.answer_stream import Check, QueryStream
 from unspool.contracts import OutputSchema, Signal
 from unspool.errors import ConfigError, OutputValidationError, UnspoolError
 from unspool.messages import AssistantMessage, Message, TextPart, UserMessage
@@ -56,12 +56,13 @@ class QueryOptions(CallOptions, total=False):
     signal: Signal | Any
     max_chars: int
     max_depth: int
+    check: Check | None
 
 
 class _Query:
     """One question, ready to be asked once or several times."""
 
-    __slots__ = ("messages", "native", "options", "protocol", "schema", "settings", "signal")
+    __slots__ = ("check", "messages", "native", "options", "protocol", "schema", "settings", "signal")
 
     def __init__(
         self,
@@ -76,6 +77,7 @@ class _Query:
         signal: Signal | Any = None,
         max_chars: int = MAX_CHARS,
         max_depth: int = MAX_DEPTH,
+        check: Check | None = None,
         **options: Unpack[CallOptions],
     ) -> None:
         if not isinstance(cast(Any, lm), LanguageModel):
@@ -86,6 +88,9 @@ class _Query:
         check_protocol(protocol)
         check_count("max_chars", max_chars, most=MAX_CHARS_CEILING)
         check_count("max_depth", max_depth, most=MAX_DEPTH_CEILING)
+        if cast("Any", check) not in (None, "report", "stop"):
+            raise ConfigError("INVALID_OPTIONS", "check must be 'report', 'stop' or None.")
+        self.check: Check | None = check
         self.messages = messages_of(messages_from(prompt))
         self.options = options
         self.protocol: Protocol = protocol
@@ -110,7 +115,8 @@ class _Query:
 
     def stream(self, lm: LanguageModel, turn: Sequence[Message] = ()) -> QueryStream[Any]:
         answer = AnswerMachine(self.schema, protocol=self.protocol, native=self.native, **self.settings)
-        return QueryStream(lm.stream([*self.messages, *turn], signal=self.signal, **self.options), answer)
+        chunks = lm.stream([*self.messages, *turn], signal=self.signal, **self.options)
+        return QueryStream(chunks, answer, check=self.check)
 
     def _shots(self, examples: Sequence[Example]) -> list[Message]:
         """Give examples as turns of the conversation that have been answered in the form asked for."""
@@ -172,6 +178,9 @@ def query_stream(
             signal: an `asyncio.Event` or a JavaScript AbortSignal that stops the call.
             max_chars: longest answer, in characters, at most 16 Mi; default 1 Mi.
             max_depth: deepest nesting of the answer, at most 128; default 64.
+            check: judge each field and record as it closes, not only the whole at the end. "report" tells by a
+                `FieldInvalid` event what cannot be right any more; "stop" ends the answer with it, and the request at
+                once, as OUTPUT_INVALID: no token is paid for the rest. Default: no.
     Raises:
         ConfigError: INVALID_OPTIONS or UNSUPPORTED. Everything later is told by the terminal event.
         A UserWarning tells that a provider cannot hold the answer to a type strictly (open dicts, tuples, `Any`).

@@ -7,13 +7,16 @@ Events of one stream: any number of progress events, then exactly one terminal e
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from unspool.errors import CallCancelledError, OutputValidationError, StreamError, UnspoolError
 from unspool.messages import FinishReason, Usage
 from unspool.structured.json_stream import BYTES_CEILING, JsonStream
 from unspool.structured.tree import Patch
 from unspool.tagged import Tagged
+
+if TYPE_CHECKING:
+    from unspool.schema.problem import ProblemKind
 
 MAX_CHARS = 1_048_576
 """Default limit on the text of an answer, in characters: langfx.js's."""
@@ -22,6 +25,7 @@ MAX_DEPTH = 64
 
 Path = tuple[str | int, ...]
 ContainerKind = Literal["object", "array"]
+PythonKind = Literal["tuple", "set"]
 
 
 class TextDelta(Tagged):
@@ -49,13 +53,23 @@ class FieldStart(Tagged):
 class ObjectStart(Tagged):
     """An object or array begins."""
 
-    __slots__ = ("path", "kind")
-    __match_args__ = ("path", "kind")
+    __slots__ = ("path", "kind", "python_class", "python_kind")
+    __match_args__ = ("path", "kind", "python_class", "python_kind")
     type: ClassVar[Literal["objectStart"]] = "objectStart"
 
-    def __init__(self, path: Path, kind: ContainerKind) -> None:
+    def __init__(
+        self,
+        path: Path,
+        kind: ContainerKind,
+        python_class: str | None = None,
+        python_kind: PythonKind | None = None,
+    ) -> None:
         self.path = path
         self.kind: ContainerKind = kind
+        self.python_class = python_class
+        """Python protocol: the class of a constructor."""
+        self.python_kind: PythonKind | None = python_kind
+        """Python protocol: what an array is, other than a list."""
 
 
 class StringFieldDelta(Tagged):
@@ -85,14 +99,41 @@ class FieldEnd(Tagged):
 class ObjectEnd(Tagged):
     """An object or array closes, before its `FieldEnd`. Do not change `value`."""
 
-    __slots__ = ("path", "kind", "value")
-    __match_args__ = ("path", "kind", "value")
+    __slots__ = ("path", "kind", "value", "python_class", "python_kind")
+    __match_args__ = ("path", "kind", "value", "python_class", "python_kind")
     type: ClassVar[Literal["objectEnd"]] = "objectEnd"
 
-    def __init__(self, path: Path, kind: ContainerKind, value: Any) -> None:
+    def __init__(
+        self,
+        path: Path,
+        kind: ContainerKind,
+        value: Any,
+        python_class: str | None = None,
+        python_kind: PythonKind | None = None,
+    ) -> None:
         self.path = path
         self.kind: ContainerKind = kind
         self.value = value
+        self.python_class = python_class
+        self.python_kind: PythonKind | None = python_kind
+
+
+class FieldInvalid(Tagged):
+    """What has just closed cannot be right, whatever follows. Only in streams that check parts (`check=`)."""
+
+    __slots__ = ("path", "message", "found", "kind")
+    __match_args__ = ("path", "message", "found", "kind")
+    type: ClassVar[Literal["fieldInvalid"]] = "fieldInvalid"
+
+    def __init__(self, path: Path, message: str, found: Any, kind: ProblemKind) -> None:
+        self.path = path
+        """Where it is; of a missing field, where it should be."""
+        self.message = message
+        """What is wrong, without the path."""
+        self.found = found
+        """The value at fault, as it was read; `unspool.schema.problem.NOTHING` when there is none."""
+        self.kind: ProblemKind = kind
+        """As of `Problem`."""
 
 
 class GenerationComplete[T](Tagged):
@@ -142,7 +183,7 @@ class Cancelled(Tagged):
 
 
 Progress = TextDelta | FieldStart | ObjectStart | StringFieldDelta | FieldEnd | ObjectEnd
-type StructuredEvent[T] = Progress | GenerationComplete[T] | ParsingFailed | GenerationFailed | Cancelled
+type StructuredEvent[T] = Progress | FieldInvalid | GenerationComplete[T] | ParsingFailed | GenerationFailed | Cancelled
 
 
 class StructuredMachine:

@@ -29,7 +29,8 @@ def joined(events: list[Progress]) -> list[tuple[Any, ...]]:
         if isinstance(event, StringFieldDelta) and out and out[-1][:2] == ("stringFieldDelta", event.path):
             out[-1] = ("stringFieldDelta", event.path, out[-1][2] + event.delta)
         else:
-            out.append((event.type, *(getattr(event, name) for name in event.__slots__)))
+            names = [name for name in event.__slots__ if not name.startswith("python")]
+            out.append((event.type, *(getattr(event, name) for name in names)))
     return out
 
 

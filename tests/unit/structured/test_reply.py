@@ -1,0 +1,440 @@
+"""Reply machines: the value in a reply, whatever is around it, streamed as unstreamed (F19, F20, P41 to P43, P72)."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from tests.json_texts import as_text, json_texts, pieces_of
+from tests.python_texts import FIELDS, broken, literals, plain, replies
+from tests.support import splits, two_slices
+
+from unspool.errors import StreamError
+from unspool.structured.events import (
+    FieldEnd,
+    FieldStart,
+    ObjectEnd,
+    ObjectStart,
+    Progress,
+    StringFieldDelta,
+    StructuredMachine,
+)
+from unspool.structured.py_values import PyObject, PySet
+from unspool.structured.reply import JsonReplyMachine, PyReplyMachine, Repair
+
+Machine = JsonReplyMachine | PyReplyMachine
+
+
+def joined(events: list[Progress]) -> list[tuple[Any, ...]]:
+    """Events as tuples, neighbouring deltas of one string joined (P105)."""
+    out: list[tuple[Any, ...]] = []
+    for event in events:
+        if isinstance(event, StringFieldDelta) and out and out[-1][:2] == ("stringFieldDelta", event.path):
+            out[-1] = (*out[-1][:2], out[-1][2] + event.delta)
+        else:
+            out.append(
+                (
+                    event.type,
+                    *(
+                        plain(getattr(event, name)) if name == "value" else getattr(event, name)
+                        for name in event.__slots__
+                    ),
+                )
+            )
+    return out  # fmt: skip
+
+
+def outcome(machine: Machine, pieces: list[str]) -> tuple[Any, ...]:
+    """Events, then ("ok", value) or (code, offset)."""
+    events: list[Progress] = []
+    for piece in pieces:
+        events += machine.feed(piece)
+    try:
+        value = machine.finish()
+    except StreamError as error:
+        return joined(events), error.code, error.byte_offset
+    assert machine.partial_value is value or machine.partial_value == value
+    return joined(events), "ok", plain(value)
+
+
+def read_json(text: str, **options: Any) -> tuple[Any, ...]:
+    """The outcome of a reply, the same for every cut."""
+    whole = outcome(JsonReplyMachine(**options), [text])
+    for pieces in [*splits(text), *two_slices(text)]:
+        assert outcome(JsonReplyMachine(**options), pieces) == whole
+    return whole
+
+
+def read_python(text: str, **options: Any) -> tuple[Any, ...]:
+    whole = outcome(PyReplyMachine(**options), [text])
+    for pieces in [*splits(text), *two_slices(text)]:
+        assert outcome(PyReplyMachine(**options), pieces) == whole
+    return whole
+
+
+FACTS = '{"facts": ["uses ```json fences", "```\\n```"], "n": [1, {"x": null}]}'
+
+JSON_REPLIES = {
+    "bare": FACTS,
+    "spaces": f" \n{FACTS}\n ",
+    "mark": f"\ufeff{FACTS}",
+    "fence": f"```json\n{FACTS}\n```",
+    "no-tag": f"```\n{FACTS}\n```",
+    "upper-case": f"```JSON\r\n{FACTS}\r\n```\r\n",
+    "one-line": f"```json {FACTS}```",
+    "no-newline": f"```{FACTS}```",
+    "unclosed": f"```json\n{FACTS}\n",
+    "four-marks": f"````json\n{FACTS}\n````",
+    "tildes": f"~~~json\n{FACTS}\n~~~",
+    "prose": f"Sure, it's easy! Here you go:\n\n```json\n{FACTS}\n```\nHope that helps {{really}}.",
+    "in-a-list": f"1. ```json\n   {FACTS}\n   ```",
+    "thinking": f"<think>Maybe ```json [1] ``` or {{</think>\n\n{FACTS}",
+    "thinking-and-fence": f"<think>hm</think>```json\n{FACTS}\n```",
+    "end-of-thinking": f"the user wants ```facts```</think>\n{FACTS}",
+    "prose-around": f"Here is the JSON: {FACTS} Hope that helps!",
+    "prose-with-brackets": f"The [usual] answer:\n{FACTS}\n\nDone.",
+    "second-fence": f"```sh\nls\n```\nThen:\n```json\n{FACTS}\n```",
+    "two-fences": f'```json\n{FACTS}\n```\n```json\n{{"other": 1}}\n```',
+    "closing-tag": f"{FACTS}</answer>",
+    "only-closed": f"{FACTS}\n```",
+}
+
+
+class TestJson:
+    @pytest.mark.parametrize("name", JSON_REPLIES)
+    def test_value_and_events_are_those_of_the_bare_value(self, name: str) -> None:
+        """F19, F20, P72: streamed at any cut as unstreamed, strings untouched, nothing before a fence is decided."""
+        events, state, value = read_json(JSON_REPLIES[name])
+        assert (state, value) == ("ok", plain(json.loads(FACTS)))
+        machine = StructuredMachine()
+        assert events == joined(machine.feed(FACTS))
+
+    def test_the_fence_of_the_report(self) -> None:
+        """F20: the deltas of the report."""
+        machine = JsonReplyMachine()
+        told = [machine.feed(delta) for delta in ("``", "`js", 'on\n{"a"', ":1}\n``", "`")]
+        assert told[:2] == [[], []]
+        assert told[2] == [ObjectStart((), "object")]
+        assert told[3] == [FieldStart(("a",)), FieldEnd(("a",), 1), ObjectEnd((), "object", {"a": 1})]
+        assert machine.finish() == {"a": 1}
+
+    @pytest.mark.parametrize(
+        ("text", "code", "at"),
+        [
+            ("", "EMPTY_INPUT", 0),
+            ("I cannot answer that.", "INVALID_JSON", 0),
+            ("```json\n```", "EMPTY_INPUT", 8),
+            ("```json", "EMPTY_INPUT", 7),
+            ("<think>never ends {}", "EMPTY_INPUT", 0),
+            ('{"a": 1} {"a": 2}', "TRAILING_DATA", 9),
+            ('{"a": tru, "b": [1]}', "INVALID_JSON", 9),
+            ('{"a": bad, "b": [1, 2]', "INVALID_JSON", 6),
+            ("12 apples", "TRAILING_DATA", 3),
+            ('é: ```json\n{"é": 1,}\n```', "INVALID_JSON", 21),
+            ('```json\n{"a": 1}\nnot this\n```', "TRAILING_DATA", 17),
+            ('```json\n{"a": [1\n```', "INCOMPLETE_JSON", 17),
+            ("[1, 1e999]", "NON_FINITE_NUMBER", 9),
+            ('{"a": 1, "a": 2}', "DUPLICATE_KEY", 11),
+            ("[" * 65, "MAX_DEPTH_EXCEEDED", 64),
+        ],
+    )
+    def test_what_is_no_json_is_reported_with_its_place(self, text: str, code: str, at: int) -> None:
+        """F19: text that is not JSON is left alone. Offsets count in the whole reply."""
+        assert read_json(text)[1:] == (code, at)
+
+    @given(st.data())
+    def test_any_json_in_a_fence(self, data: st.DataObject) -> None:
+        text = data.draw(json_texts())
+        before = data.draw(st.sampled_from(["", "Here:\n", "<think>[1] ```</think>\n", "- [x] it's {done}\n"]))
+        reply = f"{before}```json\n{text}\n```\nDone."
+        machine = JsonReplyMachine()
+        for piece in data.draw(pieces_of(reply)):
+            machine.feed(piece)
+        assert as_text(machine.finish()) == as_text(json.loads(text))
+
+    @given(st.data())
+    def test_any_reply_is_read_alike_at_any_cut(self, data: st.DataObject) -> None:
+        parts = st.sampled_from(
+            [
+                "```",
+                "json\n",
+                "```json\n",
+                "\n",
+                "~~~",
+                '{"a": ',
+                "[1, 2]",
+                "}",
+                '"x',
+                '"',
+                "text ",
+                "<think>",
+                "</think>",
+            ]
+        )
+        text = "".join(data.draw(st.lists(parts, max_size=12)))
+        for lenient in (False, True):
+            whole = outcome(JsonReplyMachine(lenient=lenient), [text])
+            assert outcome(JsonReplyMachine(lenient=lenient), list(text)) == whole
+            assert outcome(JsonReplyMachine(lenient=lenient), data.draw(pieces_of(text))) == whole
+
+
+class TestLenient:
+    @pytest.mark.parametrize(
+        ("text", "value", "repairs"),
+        [
+            ('{"a": [1, 2,], "b": "x",}', {"a": [1, 2], "b": "x"}, [("trailing-comma", 12), ("trailing-comma", 24)]),
+            ("{'a': 'it\\'s', \"b\": 1}", {"a": "it's", "b": 1}, [("single-quotes", 1), ("single-quotes", 6)]),
+            ('{"a": 1 // one\n}', {"a": 1}, [("comment", 8)]),
+            ('/* é */ {"a": /* // */\n/**/ 1}', {"a": 1}, [("comment", 0), ("comment", 15), ("comment", 24)]),
+            ('{"a": 1} # done', {"a": 1}, [("comment", 9)]),
+            ('{"a": [1, "b', {"a": [1, "b"]}, [("unclosed", 12)]),
+            ('{"a": [1, 2', {"a": [1, 2]}, [("unclosed", 11)]),
+            ('{"a": 1, "b": tr', {"a": 1}, [("unclosed", 16)]),
+            ('{"a": 1, "b": true', {"a": 1, "b": True}, [("unclosed", 18)]),
+            ('{"a": 1, "b":', {"a": 1}, [("unclosed", 13)]),
+            ('{"a": 1, "b', {"a": 1}, [("unclosed", 11)]),
+            ('{"a": "x\\u00', {"a": "x"}, [("unclosed", 12)]),
+            ('Here: ```json\n{"a": 1,}\n```', {"a": 1}, [("trailing-comma", 22)]),
+            ('{"a": "\\/\\ud83d\\ude00\\b"}', {"a": "/😀\b"}, []),
+        ],
+    )
+    def test_repairs(self, text: str, value: Any, repairs: list[tuple[str, int]]) -> None:
+        _, state, found = read_json(text, lenient=True)
+        assert (state, found) == ("ok", plain(value))
+        machine = JsonReplyMachine(lenient=True)
+        machine.feed(text)
+        machine.finish()
+        assert machine.repairs == [Repair(*repair) for repair in repairs]
+        if repairs and "done" not in text:
+            with pytest.raises(StreamError):
+                read_value(JsonReplyMachine(), text)
+
+    @pytest.mark.parametrize(
+        ("text", "code"),
+        [
+            ("{a: 1}", "INVALID_JSON"),
+            ("[1 2]", "INVALID_JSON"),
+            ("[,]", "INVALID_JSON"),
+            ("[True]", "UNKNOWN_NAME"),
+            ("(1, 2)", "INVALID_JSON"),
+            ("{1: 2}", "INVALID_JSON"),
+            ("[0x1F]", "INVALID_JSON"),
+            ("[1_0]", "INVALID_JSON"),
+            ("'a' 'b'", "TRAILING_DATA"),
+            ("[NaN]", "UNKNOWN_NAME"),
+            ("[f(1)]", "INVALID_JSON"),
+            ("[1}", "MISMATCHED_CLOSING"),
+            ('{"a": 1, "a": 2}', "DUPLICATE_KEY"),
+            ("", "EMPTY_INPUT"),
+        ],
+    )
+    def test_no_more_than_that(self, text: str, code: str) -> None:
+        assert read_json(text, lenient=True)[1] == code
+
+    @given(st.data())
+    def test_strict_json_is_read_alike(self, data: st.DataObject) -> None:
+        text = data.draw(json_texts())
+        machine = JsonReplyMachine(lenient=True)
+        for piece in data.draw(pieces_of(text)):
+            machine.feed(piece)
+        assert as_text(machine.finish()) == as_text(json.loads(text))
+        assert machine.repairs == []
+
+
+def read_value(machine: Machine, text: str) -> Any:
+    machine.feed(text)
+    return machine.finish()
+
+
+ANSWER = PyObject("Answer", {"x": 1, "s": "has ``` inside"})
+CODE = "Answer(x=1, s='''has ``` inside''')"
+PYTHON_REPLIES = {
+    "bare": CODE,
+    "assigned": f"\ufeff\n  output: Answer = {CODE};  # it's done\n\n",
+    "fence": f"```python\n# note: ```\n{CODE}\n```",
+    "one-line": f"```{CODE}```",
+    "blanks": f"``` python \r\n{CODE}\r\n```",
+    "c++": f"```c++\n{CODE}\n```",
+    "unclosed": f"```python\n{CODE}",
+    "four-marks": f"````python\noutput = {CODE}\n````",
+    "tildes": f"Here:\n~~~py\n{CODE}\n~~~\n",
+    "prose": f"Sure, it's easy:\n\n```python\n{CODE}\n```\nREQUEST:\n  next",
+    "in-a-list": f"1. ```python\n   {CODE}\n   ```",
+    "thinking": f"<think>maybe ```</think>\n```python\n{CODE}\n```",
+    "second-fence": f"```text\nI'll (try\n```\n```python\n{CODE}\n```",
+    "two-fences": f"```python\n{CODE}\n```\n```python\nAnswer(x=2)\n```",
+    "inline-code": f"The class `Answer` fits:\n```python\n{CODE}\n```",
+}
+
+
+class TestPython:
+    @pytest.mark.parametrize("name", PYTHON_REPLIES)
+    def test_value_and_events_are_those_of_the_bare_value(self, name: str) -> None:
+        """P41 to P44, P104."""
+        events, state, value = read_python(PYTHON_REPLIES[name], classes={"Answer": ("x", "s")})
+        assert (state, value) == ("ok", plain(ANSWER))
+        machine = PyReplyMachine()
+        assert events == joined(machine.feed(CODE))
+        assert events[0] == ("objectStart", (), "object", "Answer", None)
+
+    def test_what_follows_a_fence_is_not_looked_at(self) -> None:
+        """P43: not even for whether it is text."""
+        for machine in (JsonReplyMachine, PyReplyMachine):
+            for pieces in splits("```\n[1]\n``` \ud83d0"):
+                assert outcome(machine(), pieces)[1:] == ("ok", plain([1]))
+
+    def test_a_tuple_without_brackets_in_a_fence(self) -> None:
+        """P45, P104: it is read, and not shown."""
+        for text in ("```1,```", "```\n1, 'a'\n```", "```py\nx = 1, 'a',\n```\nDone."):
+            events, state, value = read_python(text)
+            assert (events, state) == ([], "ok")
+            assert value == plain((1,) if text == "```1,```" else (1, "a"))
+
+    def test_kinds_of_containers(self) -> None:
+        """STREAMING, "Python field previews": tuples and sets are arrays with a pythonKind."""
+        machine = PyReplyMachine()
+        events = machine.feed("[(1,), {'a'}, set(), [], {}, Foo()]")
+        starts = [event.to_wire() for event in events if isinstance(event, ObjectStart)]
+        assert [{name: item for name, item in wire.items() if name.startswith("python")} for wire in starts] == [
+            {},
+            {"pythonKind": "tuple"},
+            {"pythonKind": "set"},
+            {"pythonKind": "set"},
+            {},
+            {},
+            {"pythonClass": "Foo"},
+        ]
+        ends = [event for event in events if isinstance(event, ObjectEnd)]
+        assert ends[1] == ObjectEnd((1,), "array", PySet(("a",)), None, "set")
+
+    def test_previews_stop_and_the_last_word_is_the_end(self) -> None:
+        """P97: what was shown stays, the reply is read to its end."""
+        machine = PyReplyMachine()
+        events = machine.feed("['a', 1 + 1]\n```python\n['b']\n```")
+        assert FieldEnd((0,), "a") in events
+        assert machine.partial_value == ["a"]
+        assert machine.finish() == ["b"]
+        assert machine.partial_value == ["b"]
+
+    @pytest.mark.parametrize(
+        ("text", "code", "at"),
+        [
+            ("", "EMPTY_INPUT", 0),
+            ("I cannot answer that.", "INVALID_PYTHON", 2),
+            ("```python\n```", "EMPTY_INPUT", 10),
+            ("Answer(x=1)\n```", "EMPTY_INPUT", 15),
+            ("`Answer(x=1)`", "INVALID_PYTHON", 0),
+            ("The answer is Answer(x=1)", "INVALID_PYTHON", 4),
+            ("Answer(x=1) is the answer", "TRAILING_DATA", 12),
+            ("> ```python\n> Answer(x=1)\n> ```", "INVALID_PYTHON", 12),
+            ("é ```python\nAnswer(x=\n```", "INVALID_PYTHON", 23),
+            ("é ```\nAnswer(y=é)\n```\n```\n[1 2]\n```", "UNKNOWN_NAME", 16),
+            ("Answer(x=1)\x00", "TRAILING_DATA", 11),
+        ],
+    )
+    def test_the_fault_of_the_first_fence_is_told(self, text: str, code: str, at: int) -> None:
+        """P41, P43, P74. Offsets count in the whole reply."""
+        assert read_python(text, classes={"Answer": ("x", "y")}, names=())[1:] == (code, at)
+
+    @given(st.data())
+    def test_events_at_any_cut(self, data: st.DataObject) -> None:
+        """P105, of valid and of broken replies."""
+        text = data.draw(replies | broken(replies))
+        whole = outcome(PyReplyMachine(classes=FIELDS), [text])
+        assert outcome(PyReplyMachine(classes=FIELDS), list(text)) == whole
+        assert outcome(PyReplyMachine(classes=FIELDS), data.draw(pieces_of(text))) == whole
+
+    @given(st.data())
+    def test_json_data_has_the_same_events_in_either_syntax(self, data: st.DataObject) -> None:
+        """P106: one vocabulary. Only half of a surrogate pair is text in JSON alone (P68)."""
+        text = data.draw(json_texts())
+        value = json.loads(text)
+        assume(not any("\ud800" <= char <= "\udfff" for char in json.dumps(value, ensure_ascii=False)))
+        *in_json, _, first = outcome(JsonReplyMachine(), [text])
+        *in_python, _, second = outcome(PyReplyMachine(), data.draw(pieces_of(repr(value))))
+        assert (in_python, second) == (in_json, first)
+
+    @given(st.data())
+    def test_any_literal_in_a_fence(self, data: st.DataObject) -> None:
+        text = data.draw(literals)
+        whole = read_value(PyReplyMachine(), text)
+        machine = PyReplyMachine()
+        for piece in data.draw(pieces_of(f"It's:\n```python\nx = {text}\n```\nDone.")):
+            machine.feed(piece)
+        assert plain(machine.finish()) == plain(whole)
+
+    @given(st.data())
+    def test_any_reply_is_read_alike_at_any_cut(self, data: st.DataObject) -> None:
+        """P105."""
+        parts = [
+            "```",
+            "py\n",
+            "```python\n",
+            "\n",
+            "~~~",
+            "Foo(x=",
+            "(1, 2)",
+            ")",
+            "'x",
+            "'",
+            "'''",
+            "text ",
+            "</think>",
+        ]
+        text = "".join(data.draw(st.lists(st.sampled_from(parts) | broken(), max_size=8)))
+        whole = outcome(PyReplyMachine(), [text])
+        assert outcome(PyReplyMachine(), list(text)) == whole
+        assert outcome(PyReplyMachine(), data.draw(pieces_of(text))) == whole
+
+
+class TestLimits:
+    @pytest.mark.parametrize("machine_of", [PyReplyMachine, JsonReplyMachine])
+    def test_characters(self, machine_of: Any) -> None:
+        """P99: all of the reply counts, inclusive, characters and not bytes."""
+        machine = machine_of(max_chars=9)
+        machine.feed("```\n[1]\né")
+        machine.feed("")
+        with pytest.raises(StreamError) as caught:
+            machine.feed("x")
+        assert caught.value.code == "MAX_BYTES_EXCEEDED"
+        assert machine.partial_value == [1]
+        for call in (lambda: machine.feed(""), machine.finish):
+            with pytest.raises(StreamError) as again:
+                call()
+            assert again.value is caught.value
+
+    @pytest.mark.parametrize("machine_of", [PyReplyMachine, JsonReplyMachine])
+    @pytest.mark.parametrize("options", [{"max_chars": 0}, {"max_chars": True}, {"max_depth": 0}, {"max_depth": 513}])
+    def test_wrong_options(self, machine_of: Any, options: dict[str, Any]) -> None:
+        with pytest.raises(StreamError) as caught:
+            machine_of(**options)
+        assert caught.value.code == "INVALID_OPTIONS"
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "```x\n" * 200_000,
+            "```" * 300_000,
+            "`" * 1_000_000,
+            "~~~\n" * 250_000,
+            "<think>" * 140_000,
+            "</think>[" * 110_000,
+            "[" * 1_000_000,
+            "```\n[''' " * 110_000,
+            "text\n" * 200_000,
+            "```" + " " * 1_000_000,
+        ],
+        ids=lambda text: repr(text[:8]),
+    )
+    @pytest.mark.parametrize("machine_of", [PyReplyMachine, JsonReplyMachine])
+    def test_hostile_replies_end_in_a_typed_error(self, machine_of: Any, text: str) -> None:
+        """P69: whatever is said in a reply, in linear time."""
+        for size in (len(text), 1024):
+            machine = machine_of()
+            for at in range(0, len(text), size):
+                machine.feed(text[at : at + size])
+            with pytest.raises(StreamError):
+                machine.finish()
