@@ -127,5 +127,3 @@ async def measure(realm: str) -> list[dict[str, Any]]:
             }
         )
     return figures
-
-

@@ -29,6 +29,13 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 @pytest.fixture(scope="module")
+def caller(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """It knows tools."""
+    with llama_server(write_tiny_model(tmp_path_factory.mktemp("model") / "caller.gguf", tools=True)) as url:
+        yield url
+
+
+@pytest.fixture(scope="module")
 def smollm2() -> Iterator[str]:
     with llama_server(model_file(Checkout.of_this_package())) as url:
         yield url
@@ -37,6 +44,18 @@ def smollm2() -> Iterator[str]:
 @pytest.mark.parametrize("body", bodies.EVERYWHERE, ids=lambda body: body.__name__)
 async def test_body(tiny: str, body: Callable[[str], Awaitable[None]]) -> None:
     await asyncio.wait_for(body(tiny), 60)
+
+
+@pytest.mark.parametrize("dialect", bodies.DIALECTS)
+@pytest.mark.parametrize("body", bodies.EACH, ids=lambda body: body.__name__)
+async def test_each(tiny: str, body: Callable[[str, str], Awaitable[None]], dialect: str) -> None:
+    await asyncio.wait_for(body(tiny, dialect), 60)
+
+
+@pytest.mark.parametrize("dialect", bodies.DIALECTS)
+@pytest.mark.parametrize("body", bodies.WITH_TOOLS, ids=lambda body: body.__name__)
+async def test_tools(caller: str, body: Callable[[str, str], Awaitable[None]], dialect: str) -> None:
+    await asyncio.wait_for(body(caller, dialect), 60)
 
 
 @pytest.mark.slow

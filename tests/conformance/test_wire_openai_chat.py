@@ -12,9 +12,11 @@ import pytest
 from tests.conftest import shared_data_folder
 from tests.wire import FIXTURES, message_of
 
+from unspool.contracts import Request
 from unspool.errors import ProviderError, StreamTruncatedError, WireError
-from unspool.messages import Message, ToolCall
-from unspool.providers.openai_chat import OpenAIChatDecoder
+from unspool.messages import Message, Origin, ToolCall, ToolMessage, ToolResult, UserMessage
+from unspool.providers.openai_chat import OpenAIChatAdapter, OpenAIChatDecoder
+from unspool.providers.profiles import openrouter
 
 FOLDER = shared_data_folder()
 RECORDINGS: list[dict[str, Any]] = (
@@ -129,6 +131,7 @@ WHOLE: dict[str, dict[str, Any]] = {
     "unended-last-event": {"text": "one two", "raw": "stop"},
     "two-choices": {"text": "a", "raw": "stop", "usage": USAGE},
     "true-deltas": {"text": "hahaha", "raw": "stop"},  # F39, the control
+    "reasoning-details": {"reasoning": "Let me see.", "calls": [("c1", "f", "{}")], "raw": "tool_calls"},  # F23, F33
     "split-emoji": {"text": "a😀b\ufffd", "raw": "stop"},
 }
 
@@ -162,6 +165,21 @@ FAULTS: dict[str, dict[str, Any]] = {
     "cut": {"text": "one two", "code": "STREAM_TRUNCATED", "says": "ended", "retryable": True},  # F6
     "cut-in-event": {"text": "one", "code": "STREAM_TRUNCATED", "says": "ended", "retryable": True},
     "cut-in-tool": {"calls": [ToolCall("a", "f", '{"x":', True)], "code": "STREAM_TRUNCATED", "says": "ended"},
+    "tool-arguments-invalid": {
+        "text": "ok",
+        "calls": [ToolCall("a", "f", "[1]", True)],
+        "raw": "tool_calls",
+        "code": "TOOL_ARGUMENTS_INVALID",
+        "says": "no object",
+        "retryable": False,
+    },
+    "tool-arguments-duplicate-key": {
+        "calls": [ToolCall("a", "f", '{"x":1,"x":2}', True)],
+        "raw": "tool_calls",
+        "code": "TOOL_ARGUMENTS_INVALID",
+        "says": "f",
+        "retryable": False,
+    },
     "empty": {"code": "STREAM_TRUNCATED", "says": "ended", "retryable": True},
     "only-comments": {"code": "STREAM_TRUNCATED", "says": "ended", "retryable": True},
     "not-json": {"text": "kept", "code": "PROTOCOL", "says": "oops", "retryable": False},
@@ -287,3 +305,33 @@ def test_every_cut_of_a_response_ends_well(name: str) -> None:
         message, _ = message_of(body[:size], OpenAIChatDecoder)
         assert message.text.startswith(longest) or longest.endswith("\ufffd")
         longest = message.text
+
+
+@pytest.mark.parametrize("kept", [False, True], ids=["at once", "saved and read again"])
+def test_the_next_turn_gives_back_what_the_server_needs(kept: bool) -> None:
+    """F23, F33: text, signature and encrypted reasoning, whole and in order, beside the calls they belong to."""
+    body = (FIXTURES / "openai_chat" / "reasoning-details.sse").read_bytes()
+    adapter = openrouter()
+    answer, _ = message_of(body, lambda: adapter.decoder(Request("a/b", [UserMessage("Hi")])))
+    assert answer.origin == Origin("openrouter", "a/b", "gen-1")
+    if kept:
+        answer = Message.from_wire(json.loads(json.dumps(answer.to_wire())))
+    history = [UserMessage("Hi"), answer, ToolMessage(ToolResult("c1", "42"))]
+    sent = adapter.build(Request("a/b", history), api_key="k", base_url=adapter.base_url)
+    assert json.loads(sent.body)["messages"][1] == {
+        "role": "assistant",
+        "content": None,
+        "tool_calls": [{"id": "c1", "type": "function", "function": {"name": "f", "arguments": "{}"}}],
+        "reasoning_details": [
+            {
+                "type": "reasoning.text",
+                "text": "Let me see.",
+                "format": "anthropic-claude-v1",
+                "index": 0,
+                "signature": "ErUBx9==",
+            },
+            {"type": "reasoning.encrypted", "data": "gAAA", "id": "c1", "format": "google-gemini-v1", "index": 1},
+        ],
+    }
+    other = OpenAIChatAdapter().build(Request("m", history), api_key="k", base_url=OpenAIChatAdapter().base_url)
+    assert "reasoning" not in other.body.decode()

@@ -40,7 +40,8 @@ def test_inside_pyodide(pyodide: Interpreter, file: Path, passed: dict[str, int]
         texts = "\n\n".join(f"{failure['test']}\n{failure['text']}" for failure in told["failures"])
         pytest.fail(f"{told['failed']} failed inside Pyodide:\n{texts or told['output']}", pytrace=False)
     print(f"inside Pyodide: {told['passed']} passed, {told['skipped']} skipped, {told['deselected']} host only")
-    assert told["passed"] or told["skipped"] or told["deselected"], told["output"]
+    # A whole file may be skipped, for want of a package that is not in Pyodide.
+    assert told["passed"] or told["skipped"] or told["deselected"] or "1 skipped" in told["output"], told["output"]
 
 
 def test_enough_ran(passed: dict[str, int], request: pytest.FixtureRequest) -> None:

@@ -22,8 +22,9 @@ from typing import Any, Self
 HEAD_LIMIT = 65_536
 SEEN_TIMEOUT_S = 20.0
 CORS = (
-    "access-control-allow-origin: *\r\naccess-control-allow-headers: authorization, content-type\r\n"
-    "access-control-expose-headers: retry-after, x-request-id\r\n"
+    "access-control-allow-origin: *\r\naccess-control-allow-headers: authorization, content-type, x-api-key, "
+    "x-goog-api-key, anthropic-version, anthropic-dangerous-direct-browser-access\r\n"
+    "access-control-expose-headers: retry-after, retry-after-ms, x-request-id\r\n"
 )
 TEXT = ("Hel", "lo ", "wör", "ld")
 
@@ -328,8 +329,13 @@ class FaultServer:
 
     url: str
 
-    def __init__(self) -> None:
+    def __init__(self, find: Callable[[str], Fault | None] = FAULTS.get) -> None:
+        """
+        Args:
+            find: gives what a name stands for, beside `status-NNN`.
+        """
         self.runs: dict[str, Run] = {}
+        self._find = find
         self._server: asyncio.Server | None = None
         self.connections = 0
         self._connections: set[asyncio.Task[None]] = set()
@@ -403,7 +409,9 @@ class FaultServer:
         watch = asyncio.create_task(_watch(reader, exchange.gone))
         try:
             status = re.fullmatch(r"status-(\d{3})", name)
-            await (_status(exchange, int(status[1])) if status else FAULTS[name](exchange))
+            fault = self._find(name)
+            assert status or fault, name
+            await (_status(exchange, int(status[1])) if status else fault(exchange))  # type: ignore[misc]
             record.ended_by.append("client" if exchange.gone.is_set() else "server")
         except ConnectionError:
             record.ended_by.append("client")
@@ -438,11 +446,12 @@ async def _answer(writer: asyncio.StreamWriter, body: bytes, status: str = "200 
     await writer.drain()
 
 
-async def _main() -> None:
-    async with FaultServer() as server:
+async def serve_process(server: FaultServer) -> None:
+    """Be a server for other processes, until standard input ends."""
+    async with server:
         print(server.url, flush=True)
         await asyncio.to_thread(sys.stdin.read)
 
 
 if __name__ == "__main__":
-    asyncio.run(_main())
+    asyncio.run(serve_process(FaultServer()))

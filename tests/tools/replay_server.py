@@ -1,6 +1,6 @@
 """Recorded response bodies on loopback, in a thread. `with serve_bodies({"/name": Recorded(…)}) as base_url: …`
 
-Any request below `/name` gets the body that is recorded under it, whatever it asks for.
+Any request below `/name` gets the body that is recorded under it, whatever it asks for. Pages of other origins may ask.
 """
 
 from __future__ import annotations
@@ -33,6 +33,18 @@ class _Server(ThreadingHTTPServer):
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     server: _Server  # pyright: ignore[reportIncompatibleVariableOverride]
+
+    def do_OPTIONS(self) -> None:
+        self.send_response(204)
+        self.send_header("Access-Control-Allow-Headers", self.headers.get("Access-Control-Request-Headers", "*"))
+        self.end_headers()
+
+    def do_GET(self) -> None:
+        self.do_POST()
+
+    def end_headers(self) -> None:
+        self.send_header("Access-Control-Allow-Origin", "*")
+        super().end_headers()
 
     def do_POST(self) -> None:
         self.rfile.read(int(self.headers.get("Content-Length", 0)))

@@ -55,6 +55,7 @@ def test_secrets_in_an_address_are_not_shown(parameter: str) -> None:
     assert "h.example/v1" in shown
 
 
+@pytest.mark.host
 async def test_secrets_in_an_address_are_not_shown_by_errors() -> None:
     secret = "AbCdEf0123456789AbCdEf"
     lm = OpenAIChat("m", base_url=f"http://127.0.0.1:9/v1?code={secret}")

@@ -2,12 +2,14 @@
 
 Plain asynchronous functions of the server's base URL; on CPython they run from tests/conformance/test_engines.py. The
 model's words are nonsense: odd white space, broken UTF-8, integers of any size. Its stream, grammar and errors are
-real.
+real. `EVERYWHERE` speaks chat completions; `EACH` and `WITH_TOOLS` take the name of a model class as well, and speak
+all three APIs of the server.
 """
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field
@@ -15,6 +17,14 @@ from pydantic import BaseModel, Field
 import unspool as us
 from unspool.contracts import HttpRequest, Response
 from unspool.errors import NetworkError
+from unspool.http_model import HttpModel
+from unspool.messages import ToolMessage, ToolResult, UserMessage
+from unspool.model import ChunkStream
+from unspool.providers.openai_responses import OpenAIResponsesAdapter
+from unspool.stream import check_order
+from unspool.stream.chunks import BlockStart, Chunk, Finish, ToolArgumentsDelta
+from unspool.stream.chunks import TextDelta as TextChunk
+from unspool.structured import strict_json
 from unspool.structured.events import GenerationComplete, GenerationFailed, StringFieldDelta, TextDelta
 from unspool.transport import default_transport
 
@@ -134,6 +144,147 @@ async def two_at_once(base_url: str) -> None:
     await asyncio.gather(a_typed_query(base_url), a_typed_query(base_url))
 
 
+DIALECTS = ("OpenAIChat", "OpenAI", "Anthropic")
+"""Models whose APIs the server speaks."""
+TOOLS = [
+    {
+        "name": "weather",
+        "description": "Tells the weather.",
+        "parameters": {
+            "type": "object",
+            "properties": {"kind": {"enum": ["city", "lake"]}, "sure": {"type": "boolean"}},
+            "required": ["kind", "sure"],
+            "additionalProperties": False,
+        },
+    }
+]
+
+
+def speaks(base_url: str, dialect: str, **options: Any) -> HttpModel:
+    if dialect == "OpenAI":
+        options["adapter"] = OpenAIResponsesAdapter(schema_field="response_format")
+    options = {"max_output_tokens": 200, "transport": PatientTransport(), **options}
+    model: HttpModel = getattr(us.llms, dialect)("tiny", base_url=base_url, **options)
+    return model
+
+
+async def read_all(stream: ChunkStream, chunks: Sequence[Chunk] = ()) -> list[Chunk]:
+    """Read to the end, after what has been read."""
+    read = [*chunks, *[chunk async for chunk in stream]]
+    check_order(read)
+    return read
+
+
+async def it_writes(base_url: str, dialect: str) -> None:
+    """Text in many pieces up to the limit, usage, and where it came from."""
+    told = 0
+    for seed in range(6):
+        stream = speaks(base_url, dialect, max_output_tokens=60).stream("Say", extra={"ignore_eos": True, "seed": seed})
+        chunks = await read_all(stream)
+        message = stream.message
+        deltas = [chunk.text for chunk in chunks if isinstance(chunk, TextChunk)]
+        assert "".join(deltas) == message.text
+        assert message.usage is not None
+        # `/v1/messages` passes over `ignore_eos`, and leaves out `message_start` when the first token is no character.
+        ends = ("length", "stop") if dialect == "Anthropic" else ("length",)
+        assert message.finish_reason in ends, stream.error
+        assert (message.usage.output_tokens or 0) == 60 or message.finish_reason == "stop"
+        told += bool(message.origin and message.origin.response_id and message.usage.input_tokens and len(deltas) > 10)
+    assert told > 1
+
+
+async def it_holds_to_a_schema(base_url: str, dialect: str) -> None:
+    lm = speaks(base_url, dialect)
+    asking = us.query("Where?", Answer, lm=lm, protocol="native", max_output_tokens=400)
+    if dialect == "Anthropic":  # the server takes `output_config`, and passes over it
+        assert (await failure(asking)).code in ("OUTPUT_INVALID", "OUTPUT_TRUNCATED")
+    else:
+        assert isinstance(await asking, Answer)
+
+
+async def it_tells_of_a_long_prompt(base_url: str, dialect: str) -> None:
+    error = await failure(speaks(base_url, dialect).call("word " * 3000))
+    assert (error.code, error.status, error.retryable) == ("CONTEXT_WINDOW_EXCEEDED", 400, False)
+    assert "2048" in error.message
+
+
+async def it_tells_of_a_wrong_request(base_url: str, dialect: str) -> None:
+    worst = {"OpenAIChat": {"messages": 7}, "OpenAI": {"input": 7}, "Anthropic": {"max_tokens": "many"}}
+    for wrong in ({"temperature": "hot"}, worst[dialect]):
+        error = await failure(speaks(base_url, dialect).call("Where?", extra=wrong))
+        assert (error.code, error.status) == ("INVALID_REQUEST", 400), error
+        assert next(iter(wrong)) in error.message
+
+
+async def it_stops(base_url: str, dialect: str) -> None:
+    """Leaving early and a signal: the server itself tells that it had more to write and writes no more."""
+    lm = speaks(base_url, dialect, max_output_tokens=1_900)
+    async with lm.stream("Say") as stream:
+        assert await stream.read() is not None
+    await stopped(base_url)
+    signal = asyncio.Event()
+    stream = lm.stream("Say", signal=signal)
+    chunks = await stream.read() or []
+    signal.set()
+    finish = (await read_all(stream, chunks))[-1]
+    assert isinstance(finish, Finish)
+    assert finish.reason == "aborted"
+    await stopped(base_url)
+
+
+async def stopped(base_url: str) -> None:
+    """Wait until the server is at rest; its last answer was cut."""
+    slots: list[Any] = []
+    for _ in range(500):
+        slots = await get(base_url.removesuffix("/v1") + "/slots")
+        if not any(slot["is_processing"] for slot in slots):
+            break
+    last = max(slots, key=lambda slot: slot.get("id_task") or -1)
+    assert not last["is_processing"], "the server still writes"
+    assert last["next_token"][0]["has_next_token"], "the server wrote to the end"
+    assert last["n_prompt_tokens"] < 1_900
+
+
+async def get(url: str) -> Any:
+    response = await PatientTransport().open(HttpRequest("GET", url, {}, b""))
+    body = b""
+    while (data := await response.read()) is not None:
+        body += bytes(data)
+    await response.close()
+    return strict_json.loads(body)
+
+
+async def it_calls_a_tool(base_url: str, dialect: str) -> None:
+    """A call while it is written, its arguments whole at the end, and its result back to the server."""
+    lm = speaks(base_url, dialect)
+    for choice in ("required", "auto"):
+        stream = lm.stream("Where?", tools=TOOLS, tool_choice=choice)
+        chunks = await read_all(stream)
+        message = stream.message
+        assert (message.finish_reason, stream.error) == ("tool_calls", None)
+        [start] = [chunk for chunk in chunks if isinstance(chunk, BlockStart) and chunk.kind == "tool_call"]
+        [call] = message.tool_calls
+        assert (call.name, call.truncated) == ("weather", False)
+        assert (start.name, start.id) == (call.name, call.id)
+        deltas = [chunk.text for chunk in chunks if isinstance(chunk, ToolArgumentsDelta)]
+        assert "".join(deltas) == call.arguments
+        assert len(deltas) > 3
+        assert set(call.args) == {"kind", "sure"}
+        history = [UserMessage("Where?"), message, ToolMessage(ToolResult(call.id, "Rain."))]
+        again = await lm.call(history, tools=TOOLS)
+        assert [call.name for call in again.tool_calls] == ["weather"]
+        assert again.usage is not None
+        assert message.usage is not None
+        assert (again.usage.input_tokens or 0) > (message.usage.input_tokens or 0) + len("Rain.")
+
+
+async def a_cut_call_is_marked(base_url: str, dialect: str) -> None:
+    """F37: cut by the limit inside its arguments."""
+    message = await speaks(base_url, dialect).call("Where?", tools=TOOLS, max_output_tokens=45)
+    assert message.finish_reason == "length"
+    assert [(call.name, call.truncated) for call in message.tool_calls] == [("weather", True)]
+
+
 async def failure(waiting: Any) -> us.UnspoolError:
     try:
         value = await waiting
@@ -154,3 +305,12 @@ EVERYWHERE = [
     a_signal_in_the_middle,
     two_at_once,
 ]
+
+EACH = [
+    it_writes,
+    it_holds_to_a_schema,
+    it_tells_of_a_long_prompt,
+    it_tells_of_a_wrong_request,
+]
+WITH_TOOLS = [it_calls_a_tool, a_cut_call_is_marked, it_stops]
+"""For the model that knows how to call one, and nothing else: without tools it never ends by itself."""
