@@ -9,8 +9,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from unspool import errors, integrations, llms, stream, testing
-    from unspool.contracts import Request
+    from unspool import errors, integrations, llms, messages, stream, testing
+    from unspool.answer_stream import QueryStream
+    from unspool.contracts import ModelFacts, Request
     from unspool.errors import (
         BridgeError,
         CallCancelledError,
@@ -25,15 +26,23 @@ if TYPE_CHECKING:
         UnspoolError,
         WireError,
     )
-    from unspool.functions import QueryStream, query, query_stream
+    from unspool.functions import complete, parse, query, query_stream, sample
     from unspool.integrations.adapter import define_adapter
     from unspool.integrations.read import StructuredReader, read_structured
     from unspool.integrations.session import Diagnostic
+    from unspool.lang_func import LangFunc
     from unspool.messages import (
         AssistantMessage,
+        File,
+        Image,
+        ImagePolicy,
         Message,
+        MessagePart,
+        Origin,
+        ProviderPart,
         ReasoningPart,
         RefusalPart,
+        Replay,
         SystemMessage,
         TextPart,
         ToolCall,
@@ -44,10 +53,14 @@ if TYPE_CHECKING:
     )
     from unspool.model import LanguageModel
     from unspool.options import CallOptions
-    from unspool.schema import Schema
+    from unspool.providers.route import RetryPolicy, Route
+    from unspool.runtime import Runtime
+    from unspool.schema import UNKNOWN, Schema, Unknown, format_value, schema_text
+    from unspool.schema.partial import Partial
     from unspool.structured.events import (
         Cancelled,
         FieldEnd,
+        FieldInvalid,
         FieldStart,
         GenerationComplete,
         GenerationFailed,
@@ -60,11 +73,15 @@ if TYPE_CHECKING:
     )
     from unspool.structured.json_stream import JsonStream
     from unspool.structured.pool import StreamCompletion, StreamPool, StreamUpdate
+    from unspool.structured.py_stream import PyStream
+    from unspool.structured.py_values import PyName, PyObject, PySet
     from unspool.structured.tree import Patch, StreamState
+    from unspool.templates import Template
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "UNKNOWN",
     "AssistantMessage",
     "BridgeError",
     "CallCancelledError",
@@ -73,24 +90,42 @@ __all__ = [
     "ConfigError",
     "Diagnostic",
     "FieldEnd",
+    "FieldInvalid",
     "FieldStart",
+    "File",
     "GenerationComplete",
     "GenerationFailed",
+    "Image",
+    "ImagePolicy",
     "JsonStream",
+    "LangFunc",
     "LanguageModel",
     "Message",
+    "MessagePart",
+    "ModelFacts",
     "NetworkError",
     "ObjectEnd",
     "ObjectStart",
+    "Origin",
     "OutputValidationError",
     "ParsingFailed",
+    "Partial",
     "Patch",
     "ProviderError",
+    "ProviderPart",
+    "PyName",
+    "PyObject",
+    "PySet",
+    "PyStream",
     "QueryStream",
     "ReasoningPart",
     "RefusalPart",
+    "Replay",
     "Request",
     "RequestTimeoutError",
+    "RetryPolicy",
+    "Route",
+    "Runtime",
     "Schema",
     "StreamCompletion",
     "StreamError",
@@ -102,53 +137,69 @@ __all__ = [
     "StructuredEvent",
     "StructuredReader",
     "SystemMessage",
+    "Template",
     "TextDelta",
     "TextPart",
     "ToolCall",
     "ToolMessage",
     "ToolResult",
     "TransportError",
+    "Unknown",
     "UnspoolError",
     "Usage",
     "UserMessage",
     "WireError",
     "__version__",
+    "complete",
     "define_adapter",
     "errors",
+    "format_value",
     "integrations",
     "llms",
+    "messages",
+    "parse",
     "query",
     "query_stream",
     "read_structured",
+    "sample",
+    "schema_text",
     "stream",
     "testing",
 ]
 
-_MODULES = ("errors", "integrations", "llms", "stream", "testing")
+_MODULES = ("errors", "integrations", "llms", "messages", "stream", "testing")
 _HOMES = {
-    "contracts": "Request",
+    "answer_stream": "QueryStream",
+    "contracts": "ModelFacts Request",
     "errors": (
         "BridgeError CallCancelledError ConfigError NetworkError OutputValidationError ProviderError "
         "RequestTimeoutError StreamError StreamTruncatedError TransportError UnspoolError WireError"
     ),
-    "functions": "QueryStream query query_stream",
+    "functions": "complete parse query query_stream sample",
     "integrations.adapter": "define_adapter",
     "integrations.read": "StructuredReader read_structured",
     "integrations.session": "Diagnostic",
+    "lang_func": "LangFunc",
     "messages": (
-        "AssistantMessage Message ReasoningPart RefusalPart SystemMessage TextPart ToolCall ToolMessage ToolResult "
-        "Usage UserMessage"
+        "AssistantMessage File Image ImagePolicy Message MessagePart Origin ProviderPart ReasoningPart RefusalPart "
+        "Replay SystemMessage TextPart ToolCall ToolMessage ToolResult Usage UserMessage"
     ),
     "model": "LanguageModel",
     "options": "CallOptions",
-    "schema": "Schema",
+    "providers.route": "RetryPolicy Route",
+    "runtime": "Runtime",
+    "schema.partial": "Partial",
+    "schema": "Schema UNKNOWN Unknown format_value schema_text",
     "structured.events": (
-        "Cancelled FieldEnd FieldStart GenerationComplete GenerationFailed ObjectEnd ObjectStart ParsingFailed "
-        "StringFieldDelta StructuredEvent TextDelta"
+        "Cancelled FieldEnd FieldInvalid FieldStart GenerationComplete GenerationFailed ObjectEnd ObjectStart "
+        "ParsingFailed StringFieldDelta StructuredEvent TextDelta"
     ),
     "structured.json_stream": "JsonStream",
     "structured.pool": "StreamCompletion StreamPool StreamUpdate",
+    "structured.py_stream": "PyStream",
+    "structured.py_values": "PyName PyObject PySet",
     "structured.tree": "Patch StreamState",
+    "templates": "Template",
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names.split()}
 

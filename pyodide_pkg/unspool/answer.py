@@ -18,6 +18,7 @@ from unspool.schema.partial_builder import PartialBuilder
 from unspool.schema.parts import is_object
 from unspool.schema.problem import Problem
 from unspool.schema.text import Protocol
+from unspool.schema.tree_follower import TreeFollower
 from unspool.stream.chunks import BlockStart, Chunk, Finish, UsageReport
 from unspool.stream.chunks import TextDelta as TextChunk
 from unspool.stream.excerpt import excerpt
@@ -75,6 +76,7 @@ class AnswerMachine:
         self._native = native
         self._wrapped = native is not None and native.wrapped
         self._python = protocol == "python"
+        self._lenient = lenient
         self._transform = transform
         self._max_chars = max_chars
         self._values: JsonReplyMachine | PyReplyMachine | None = None
@@ -95,7 +97,8 @@ class AnswerMachine:
     @property
     def repairs(self) -> list[Repair]:
         """What lenient reading has put right so far."""
-        return [] if self._values is None else self._values.repairs
+        values = self._values
+        return [] if values is None or values.refuted is not None else values.repairs
 
     @property
     def text(self) -> str:
@@ -112,8 +115,29 @@ class AnswerMachine:
         value = self._values.partial_value
         return value.get(WRAPPER) if self._wrapped and is_object(value) else value
 
+    def follow(self, follower: TreeFollower) -> None:
+        """Show the value so far to what follows it."""
+        shown = None if self._values is None else self._values.shown
+        if shown is None:
+            follower.follow(None, ((), None))
+            return
+        root, where = shown
+        if self._wrapped:
+            if not is_object(root) or WRAPPER not in root:
+                return
+            root = root[WRAPPER]
+            if where is not None:
+                path, step = where
+                where = (path[1:], step) if path[:1] == (WRAPPER,) else ((), None) if step == WRAPPER else None
+        follower.follow(root, where)
+
+    @property
+    def can_be_followed(self) -> bool:
+        """Whether `follow` shows what events would: where the value is strict JSON."""
+        return isinstance(self._values, JsonReplyMachine) and not self._lenient
+
     def partial_builder(self) -> PartialBuilder:
-        """Make what builds a `Partial` of this answer, from its events."""
+        """Make what builds a `Partial` of this answer, from its events, or from what `follow` shows."""
         protocol: Literal["json", "python"] = "python" if self._python else "json"
         return PartialBuilder(self.schema, protocol=protocol, drops_nulls=self._native is not None)
 
@@ -129,15 +153,20 @@ class AnswerMachine:
         self._ended(failed)
         return failed
 
-    def feed(self, chunks: Sequence[Chunk]) -> list[StructuredEvent[Any]]:
+    def feed(self, chunks: Sequence[Chunk], *, tells: bool = True) -> list[StructuredEvent[Any]]:
         """Read the chunks of one slice of the network.
 
+        Args:
+            chunks: of the slice.
+            tells: whether progress events are wanted; without them, a value that can be followed is read faster.
         Returns:
             The slice's text as one `TextDelta`, then what it means; often empty (reasoning, usage). The terminal event
             is the last one of the answer; after it nothing more is given.
         """
         if self.done:
             return []
+        if self._values is not None:
+            self._values.tells = tells
         text = self._text_of(chunks)
         events: list[StructuredEvent[Any]] = []
         try:

@@ -3,13 +3,27 @@
 from __future__ import annotations
 
 from collections import deque
-from typing import Any, Self
+from collections.abc import Sequence
+from functools import partial
+from typing import Any, Literal, Self
 
 from unspool.answer import AnswerMachine
+from unspool.errors import ConfigError
 from unspool.messages import Message
 from unspool.model import ChunkStream
-from unspool.structured.events import Cancelled, GenerationFailed, ParsingFailed, StructuredEvent
+from unspool.partial_stream import Items, Partials, list_path
+from unspool.schema.partial_builder import PartialBuilder
+from unspool.schema.tree_follower import TreeFollower
+from unspool.structured.events import (
+    Cancelled,
+    GenerationComplete,
+    GenerationFailed,
+    ParsingFailed,
+    StructuredEvent,
+)
 from unspool.structured.reply import Repair
+
+Check = Literal["report", "stop"]
 
 
 class QueryStream[T]:
@@ -22,10 +36,14 @@ class QueryStream[T]:
     network and there is no terminal event.
     """
 
-    def __init__(self, source: ChunkStream, answer: AnswerMachine) -> None:
+    def __init__(self, source: ChunkStream, answer: AnswerMachine, *, check: Check | None = None) -> None:
         """Made by `query_stream`."""
         self._source = source
         self._answer = answer
+        self._check: Check | None = check
+        self._builder: PartialBuilder | None = answer.partial_builder() if check else None
+        self._follower: TreeFollower | None = None
+        self._has_begun = False
         self._rest: deque[StructuredEvent[T]] = deque()
 
     @property
@@ -62,6 +80,10 @@ class QueryStream[T]:
         Cancellation:
             Aborts the request; the stream is over, without a terminal event.
         """
+        return await self._read(tells=True)
+
+    async def _read(self, *, tells: bool) -> list[StructuredEvent[T]] | None:
+        """Wait for the next events; without progress if nothing is told."""
         if self._rest:
             rest = list(self._rest)
             self._rest.clear()
@@ -71,14 +93,73 @@ class QueryStream[T]:
             batch = None if self._answer.done else await self._source.read()
             if batch is None:
                 return None
-            events = self._answer.feed(batch)
+            self._has_begun = True
+            follower = self._follower
+            events = self._answer.feed(batch, tells=tells or follower is None)
+            if follower is not None:
+                self._answer.follow(follower)
+            elif self._builder is not None and events:
+                events = self._judged(events, self._builder)
         if self._answer.done:
+            if self._builder is not None and isinstance(events[-1], GenerationComplete):
+                self._builder.finish(events[-1].result)
             # Before the reader learns of the end, so that no token is paid for that nobody wants.
             await self._source.aclose()
             if isinstance(events[-1], ParsingFailed | GenerationFailed | Cancelled):
                 error = events[-1].error
                 error.partial = error.partial or self.message
         return events
+
+    def partials(self) -> Partials[T]:
+        """Watch the value grow.
+
+        Returns:
+            An async iterator: after each slice of the network that changed anything the same live `Partial`, and in the
+            end with the result as its `value`. It raises the UnspoolError of a failed answer, as `query` does.
+        Raises:
+            ConfigError: INVALID_OPTIONS when the stream has been read already.
+        """
+        return Partials(partial(self._read, tells=False), self._watched(), self.aclose)
+
+    def items(self, path: str | Sequence[str | int] = ()) -> Items[T]:
+        """Get the elements of one list of the answer, each as it closes: of records, real instances.
+
+        Args:
+            path: where the list is: names of fields and numbers, as a tuple or with dots (`"report.items"`). Default:
+                the answer itself.
+        Returns:
+            An async iterator. What cannot be judged alone, such as an element of a list below a validator that sees the
+            answer as it was written, comes at the end. It raises the UnspoolError of a failed answer, as `query` does.
+        Raises:
+            ConfigError: INVALID_OPTIONS when the type has no list there, or the stream has been read already.
+        """
+        builder = self._watched()
+        builder.watch(list_path(path, self._answer.schema))
+        return Items(partial(self._read, tells=False), builder, self.aclose)
+
+    def _watched(self) -> PartialBuilder:
+        if self._builder is None:
+            if self._has_begun:
+                raise ConfigError("INVALID_OPTIONS", "Ask for partials() or items() before reading the stream.")
+            self._builder = self._answer.partial_builder()
+            if self._answer.can_be_followed:
+                self._follower = TreeFollower(self._builder)
+        return self._builder
+
+    def _judged(self, events: list[StructuredEvent[T]], builder: PartialBuilder) -> list[StructuredEvent[T]]:
+        """Let the value grow; tell of invalid parts, or end the answer because of them, if that is asked for."""
+        found = builder.feed(events)
+        if not found or self._check is None:
+            return events
+        if self._check == "stop" and not self._answer.done:
+            first = found[0][0]
+            faults = [fault for number, fault in found if number == first]
+            return [*events[: first + 1], *faults, self._answer.refuse(faults)]
+        told: list[StructuredEvent[T]] = []
+        for number, event in enumerate(events):
+            told.append(event)
+            told += [fault for at, fault in found if at == number]
+        return told
 
     def __aiter__(self) -> Self:
         return self

@@ -5,24 +5,28 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.design.source import imports_of, module_files, module_name
+from tests.design.source import REPO, imports_of, module_files, module_name
 
 pytestmark = pytest.mark.host
 
 LAYERS = [
-    {"errors", "tagged", "source"},
-    {"structured.strict_json"},
+    {"errors", "tagged", "source", "immutable"},
+    {"structured.strict_json", "frozen_json"},
     {"messages"},
     {"stream", "structured"},
     {"schema"},
     {"contracts"},
-    {"options", "signals"},
-    {"providers", "templates", "transport", "cache", "answer", "integrations"},
+    {"options", "signals", "transport"},
+    {"providers", "templates", "cache", "answer", "integrations"},
     {"model"},
-    {"local"},
-    {"llms"},
+    {"local", "http_model"},
+    {"llms", "discovery", "dispatch"},
+    {"runtime"},
+    {"partial_stream"},
+    {"answer_stream"},
     {"functions", "agent", "session", "wire"},
-    {"page_streams"},
+    {"lang_func"},
+    {"page_streams", "page_model"},
     {"bridge", "testing"},
     {""},
     {"cli"},
@@ -34,7 +38,11 @@ The guarded door for JSON stands below the rest of its folder: whoever meets out
 """
 
 LEAVES = {
-    "providers.openai_chat": {"llms", "local.function", "local.wllama"},
+    "providers.anthropic": {"llms"},
+    "providers.gemini": {"llms"},
+    "providers.openai_chat": {"llms", "local.function", "local.wllama", "providers.profiles"},
+    "providers.profiles": {"llms"},
+    "providers.openai_responses": {"llms"},
     "transport.fetch": {"transport"},
     "transport.httpx": {"transport"},
     "local.": {"llms"},
@@ -82,3 +90,9 @@ def test_type_checking_imports_are_exempt(tmp_path: Path) -> None:
 
     file = source.PACKAGE / "errors.py"
     assert imports_of(file) == set()  # its import of messages is for type checkers
+
+
+def test_the_page_of_the_layers_names_every_part() -> None:
+    page = (REPO / "docs" / "architecture.md").read_text(encoding="utf-8")
+    parts = {module_name(file).partition(".")[0] for file in module_files()} - {""}
+    assert not [part for part in sorted(parts) if f"`{part}`" not in page]

@@ -82,6 +82,11 @@ async def streams(lm: us.llms.OpenAIChat) -> None:
             case _:
                 pass
     assert_type(await stream.read(), list[us.StructuredEvent[Answer]] | None)
+    async for partial in us.query_stream("?", Answer, lm=lm, check="report").partials():
+        assert_type(partial, us.Partial[Answer])
+        assert_type(partial.value, Answer | Any)
+        assert_type(partial.state("text"), Literal["absent", "growing", "complete"])
+        assert_type(partial.invalid, tuple[us.FieldInvalid, ...])
 
 
 def schemas() -> None:

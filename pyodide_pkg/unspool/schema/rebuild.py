@@ -199,7 +199,9 @@ class Rebuild:
         if kind in _FUNCTIONS:
             return {**node, "schema": self._around(record, node["schema"], loose)}
         self._types.add(record.cls)
-        self._configs.append({**self._configs[-1], **node.get("config", {})})
+        own: Core = node.get("config", {})
+        # A model or dataclass has nothing of the configuration around it.
+        self._configs.append(own if kind in ("model", "dataclass") else {**self._configs[-1], **own})
         try:
             match kind:
                 case "typed-dict" | "named-tuple":

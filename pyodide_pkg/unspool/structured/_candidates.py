@@ -11,22 +11,27 @@ from typing import Final, Literal
 
 Looking = Literal["lead", "thought", "opening", "prose"]
 
-_LEAD: Final = re.compile(r"\ufeff?\s*+")
+# Each pattern is bounded: text that cannot be judged yet must stay short, and be judged alike however it was cut.
+_LEAD: Final = re.compile(r"[\s\ufeff]*+")
 _THOUGHT: Final = re.compile(r"<(think|thinking|reasoning|thought)>", re.IGNORECASE)
 _LONGEST_TAG: Final = 12
-_FENCE: Final = r"`{3,}+|(?<=\n)[ \t]*+~{3,}+|</(?:think|thinking|reasoning|thought)>"
-_PROSE: Final = re.compile(_FENCE, re.IGNORECASE)
-_PROSE_OR_JSON: Final = re.compile(_FENCE + r'|[\[{](?=[ \t\r\n]*+(?:["{}\[\]\-0-9]|true|false|null))', re.IGNORECASE)
 _LONGEST_FENCE: Final = 64
-_LONGEST_TAG_LINE: Final = 120
-"""What is longer is no fence, or not its tag: text that cannot be judged yet must stay short."""
+_MARKS: Final = re.compile(rf"`{{1,{_LONGEST_FENCE}}}+|~{{1,{_LONGEST_FENCE}}}+")
+_FENCE: Final = (
+    rf"`{{3,{_LONGEST_FENCE}}}+|(?<=\n)[ \t]{{0,40}}+~{{3,{_LONGEST_FENCE}}}+|</(?:think|thinking|reasoning|thought)>"
+)
+_PROSE: Final = re.compile(_FENCE, re.IGNORECASE)
+_JSON: Final = r'[\[{](?=[ \t\r\n]{0,40}+(?:["{}\[\]\-0-9]|true|false|null))'
+_PROSE_OR_JSON: Final = re.compile(f"{_FENCE}|{_JSON}", re.IGNORECASE)
 _MAX_TRIES: Final = 64
 """So many fences are looked at: each costs time that grows with what follows it."""
 _CONTEXT: Final = 64
 """Characters of prose that are looked at again with the next text: they may be the beginning of what is looked for."""
-_TAG_LINE: Final = re.compile(r"[ \t]*+([\w+#.\-]{0,40}+)[ \t]*+\r?\n")
-_CUT_TAG_LINE: Final = re.compile(r"[ \t]*+[\w+#.\-]{0,40}+[ \t]{0,40}+\r?")
-_INLINE_TAG: Final = re.compile(r"[ \t]*+(?:python3?|py|json5?|jsonc|javascript|js)[ \t]++(?=\S)", re.IGNORECASE)
+_TAG_LINE: Final = re.compile(r"[ \t]{0,40}+([\w+#.\-]{0,40}+)[ \t]{0,40}+\r?\n")
+_CUT_TAG_LINE: Final = re.compile(r"[ \t]{0,40}+[\w+#.\-]{0,40}+[ \t]{0,40}+\r?")
+_INLINE_TAG: Final = re.compile(
+    r"[ \t]{0,40}+(?:python3?|py|json5?|jsonc|javascript|js)[ \t]{1,40}+(?=\S)", re.IGNORECASE
+)
 _KNOWN_TAG: Final = re.compile(r"[ \t]*+(?:python3?|py|json5?|jsonc|javascript|js)?[ \t\r]*+", re.IGNORECASE)
 
 
@@ -55,12 +60,14 @@ class Candidates:
         self._bare = bare
         self._looking: Looking = "lead"
         self._text = ""
-        self._at = 0
-        """Characters before the text."""
+        self._pos: int = 0
+        """Where in the text to look on."""
+        self._before = 0
+        """Characters of the reply before the text."""
         self._failed = ""
         """The marks of a fence whose block holds no value, until it closes."""
         self._marks = ""
-        self._tag = ""
+        self._thought_end = re.compile("")
         self._tries = 0
 
     def resume(self, candidate: Candidate, text: str, failed_at: int) -> None:
@@ -70,12 +77,12 @@ class Candidates:
             text: the text of the candidate.
             failed_at: characters of it that were fine.
         """
-        start = max(0, failed_at - 1)  # one character of context: whether a line begins
-        self._text = text[start:]
-        self._at = candidate.at + start
+        self._pos = max(0, failed_at - 1)  # one character of context: whether a line begins
+        self._text = text
+        self._before = candidate.at
         self._looking = "prose"
         self._failed = candidate.closing
-        self._bare = self._bare and failed_at == 0
+        self._bare = self._bare and text[:1] not in {"[", "{", '"'}
 
     def look(self, text: str, *, over: bool = False) -> Candidate | None:
         """Read the next text.
@@ -85,7 +92,9 @@ class Candidates:
         Returns:
             The first candidate that is found; nothing may be read until `resume`.
         """
-        self._text += text
+        self._before += self._pos
+        self._text = self._text[self._pos :] + text
+        self._pos = 0
         while True:
             looking = self._looking
             if looking == "lead":
@@ -101,93 +110,89 @@ class Candidates:
             if not found:
                 return None
 
-    def _skip(self, count: int) -> None:
-        self._text = self._text[count:]
-        self._at += count
-
     def _take(self, closing: str) -> Candidate:
-        candidate = Candidate(self._at, closing, self._text)
-        self._skip(len(self._text))
+        candidate = Candidate(self._before + self._pos, closing, self._text[self._pos :])
+        self._pos = len(self._text)
         return candidate
 
     def _lead(self, over: bool) -> Candidate | bool:
-        self._skip(_LEAD.match(self._text).end())  # type: ignore[union-attr]
         text = self._text
-        first = text[:1]
-        if not first:
+        self._pos = pos = _LEAD.match(text, self._pos).end()  # type: ignore[union-attr]
+        size = len(text)
+        if pos == size:
             return False
-        if first == "<":
-            match = _THOUGHT.match(text)
+        if text[pos] == "<":
+            match = _THOUGHT.match(text, pos)
             if match is not None:
-                self._tag = f"</{match[1].lower()}>"
-                self._skip(match.end())
+                self._thought_end = re.compile(f"</{match[1]}>", re.IGNORECASE)
+                self._pos = match.end()
                 self._looking = "thought"
                 return True
-            if len(text) < _LONGEST_TAG and ">" not in text and not over:
+            if size - pos < _LONGEST_TAG and ">" not in text[pos:] and not over:
                 return False
-        elif first in "`~":
-            run = len(text) - len(text.lstrip(first))
-            if run == len(text) < _LONGEST_FENCE and not over:
+        elif marks := _MARKS.match(text, pos):
+            run = marks.end() - pos
+            if marks.end() == size and run < _LONGEST_FENCE and not over:
                 return False
             if run >= 3:
-                self._open(run)
+                self._open(marks[0], marks.end())
                 return True
         return self._take("")
 
     def _thought(self) -> bool:
-        at = self._text.lower().find(self._tag)
-        if at < 0:
-            self._skip(max(0, len(self._text) - len(self._tag)))
+        match = self._thought_end.search(self._text, self._pos)
+        if match is None:
+            self._pos = max(self._pos, len(self._text) - _LONGEST_TAG)
             return False
-        self._skip(at + len(self._tag))
+        self._pos = match.end()
         self._looking = "lead"
         return True
 
-    def _open(self, run: int) -> None:
-        self._marks = self._text[:run]
-        self._skip(run)
+    def _open(self, marks: str, end: int) -> None:
+        self._marks = marks
+        self._pos = end
         self._looking = "opening"
 
     def _opening(self, over: bool) -> Candidate | bool:
         """Read what stands on the line of the opening marks."""
-        text, marks = self._text, self._marks
-        match = _TAG_LINE.match(text)
-        if match is None and not over and len(text) <= _LONGEST_TAG_LINE and _CUT_TAG_LINE.fullmatch(text):
+        text, pos, marks = self._text, self._pos, self._marks
+        match = _TAG_LINE.match(text, pos)
+        if match is None and not over and _CUT_TAG_LINE.fullmatch(text, pos):
             return False
         failed = self._failed
-        blank = not text.strip() if match is None else not match[1]
+        blank = over and not text[pos:].strip() if match is None else not match[1]
         if failed and blank and marks[0] == failed[0] and len(marks) >= len(failed):
             self._failed = ""
             self._looking = "prose"
             return True
-        if match is None and over and _KNOWN_TAG.fullmatch(text):
-            self._skip(len(text))
+        if match is None and over and _KNOWN_TAG.fullmatch(text, pos):
+            self._pos = len(text)
         else:
-            match = match or _INLINE_TAG.match(text)
-            self._skip(match.end() if match is not None else 0)
+            match = match or _INLINE_TAG.match(text, pos)
+            self._pos = pos if match is None else match.end()
         return self._take(marks)
 
     def _prose(self, over: bool) -> Candidate | bool:
-        text = self._text
+        text, size = self._text, len(self._text)
         if self._tries == _MAX_TRIES:
-            self._skip(len(text))
+            self._pos = size
             return False
-        match = (_PROSE_OR_JSON if self._bare else _PROSE).search(text)
+        match = (_PROSE_OR_JSON if self._bare else _PROSE).search(text, self._pos)
         if match is None:
-            self._skip(max(0, len(text) - _CONTEXT))
+            self._pos = max(self._pos, size - _CONTEXT)
             return False
         found = match[0].lstrip()
-        if match.end() == len(text) and found[0] in "`~" and len(found) < _LONGEST_FENCE and not over:
-            self._skip(max(0, match.start() - 1))
+        if match.end() == size and found[0] in "`~" and len(found) < _LONGEST_FENCE and not over:
+            self._pos = max(self._pos, match.start() - 1)
             return False
         self._tries += 1
-        self._skip(match.end() - len(found))
         if found[0] in "`~":
-            self._open(len(found))
+            self._open(found, match.end())
         elif found[0] == "<":
-            self._skip(len(found))
+            self._pos = match.end()
             self._looking = "lead"
         else:
+            self._pos = match.start()
             self._bare = False
             return self._take("")
         return True

@@ -43,16 +43,17 @@ class JsonFence:
                 return text[:pos]
             else:
                 start = pos
-                while pos < size and text[pos] == mark:
-                    pos += 1
-                if pos - start >= len(self._closing):
+                if text.startswith(self._closing, pos):
                     self.ended = True
                     return text[:start]
+                while pos < size and text[pos] == mark:
+                    pos += 1
                 if pos == size:
                     self._held = text[start:]
                     return text[:start]
         return text
 
     def rest(self) -> str:
-        """Give what was held back, when the text is over."""
-        return self._held
+        """Give what was held back, once, when the text is over."""
+        held, self._held = self._held, ""
+        return held

@@ -158,7 +158,8 @@ BLANKS: Final = re.compile(r"(?:[ \t\n\r\f]++|\\(?:\n|\r\n|\r(?=[^\n]))|#[^\n\r\
 LINE_BLANKS: Final = re.compile(r"(?:[ \t\f]++|\\(?:\n|\r\n|\r(?=[^\n]))|#[^\n\r\0]*+(?=[\n\r]))*+")
 """Outside brackets a line break ends the statement."""
 JSON_BLANKS: Final = re.compile(r"[ \t\n\r\f]*+")
-JSON_COMMENT: Final = re.compile(r"(?:#|//)[^\n\r]*+(?=[\n\r])|/\*(?s:.*?)\*/")
+JSON_LINE_BLANKS: Final = re.compile(r"[ \t\f]*+")
+JSON_COMMENT: Final = re.compile(r"(?:#|//)[^\n\r\0]*+(?=[\n\r])|/\*(?s:.*?)\*/")
 CALL_START: Final = re.compile(r"([^\W\d]\w{0,200}+)\(")
 COMMENT_REST: Final = re.compile(r"[^\n\r\0]*+")
 NAME: Final = re.compile(r"[^\W\d]\w*+")

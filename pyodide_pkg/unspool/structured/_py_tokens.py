@@ -21,6 +21,7 @@ from unspool.structured._py_grammar import (
     ITEM,
     JSON_BLANKS,
     JSON_COMMENT,
+    JSON_LINE_BLANKS,
     LINE_BLANKS,
     MORE,
     NAME,
@@ -76,7 +77,10 @@ class PyTokens(PyCursor):
     """Reads one token at a time, at the position of the cursor."""
 
     def _blanks(self, text: str, pos: int, in_line: bool) -> int:
-        pattern = JSON_BLANKS if self._json else LINE_BLANKS if in_line else BLANKS
+        if self._json:
+            pattern = JSON_LINE_BLANKS if in_line else JSON_BLANKS
+        else:
+            pattern = LINE_BLANKS if in_line else BLANKS
         end: int = pattern.match(text, pos).end()  # type: ignore[union-attr]
         if self._json and (comment := JSON_COMMENT.match(text, end)):
             self._repair("comment", end)
@@ -87,7 +91,7 @@ class PyTokens(PyCursor):
         if start[0] == "#" or (self._json and start == "//"):
             end = COMMENT_REST.match(text, pos).end()  # type: ignore[union-attr]
             if end < len(text):
-                raise self._fault("INVALID_PYTHON", "A comment holds NUL", end)
+                raise self._fault(self._invalid, "A comment holds NUL", end)
             self._comment = "#"
         elif self._json and start == "/*":
             self._comment = "*"
@@ -114,7 +118,7 @@ class PyTokens(PyCursor):
         end: int = COMMENT_REST.match(text).end()  # type: ignore[union-attr]
         if end < len(text):
             if text[end] == "\0":
-                raise self._fault("INVALID_PYTHON", "A comment holds NUL", end)
+                raise self._fault(self._invalid, "A comment holds NUL", end)
             self._comment = ""
         return end
 
@@ -186,16 +190,16 @@ class PyTokens(PyCursor):
     def _constant(self, name: str) -> Any:
         if name in self._words:
             return self._words[name]
-        offset = self._name_offset()
-        if iskeyword(name) and not self._json:
-            raise self._fault_at("INVALID_PYTHON", f"{name!r} stands", offset)
+        code, words = "UNKNOWN_NAME", f"{name[:80]!r} is not a name that may be used,"
         if not self._json:
-            if self._names is None or name in self._names:
-                return PyName(name)
             owner, dot, _ = name.partition(".")
-            if dot and self._owners is not None and owner not in self._owners:
-                raise self._fault_at("INVALID_PYTHON", f"{owner!r} has no members that may be named,", offset)
-        raise self._fault_at("UNKNOWN_NAME", f"{name[:80]!r} is not a name that may be used,", offset)
+            if iskeyword(name):
+                code, words = "INVALID_PYTHON", f"{name!r} stands"
+            elif self._names is None or name in self._names:
+                return PyName(name)
+            elif dot and self._owners is not None and owner not in self._owners:
+                code, words = "INVALID_PYTHON", f"{owner!r} has no members that may be named,"
+        raise self._fault_at(code, words, self._name_offset())
 
     def _prefix_end(self, text: str, pos: int) -> int:
         """Where the prefix of another literal ends; at the end of the text it may be cut. -1: there is none."""

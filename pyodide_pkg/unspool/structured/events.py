@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from unspool.errors import CallCancelledError, OutputValidationError, StreamError, UnspoolError
 from unspool.messages import FinishReason, Usage
 from unspool.structured.json_stream import BYTES_CEILING, JsonStream
-from unspool.structured.tree import Patch
+from unspool.structured.tree import Patch, StreamState, Where
 from unspool.tagged import Tagged
 
 if TYPE_CHECKING:
@@ -207,11 +207,17 @@ class StructuredMachine:
         self._max_chars = max_chars
         self._error: StreamError | None = None
         self._open: list[Any] = []
+        self._has_advanced = False
 
     @property
     def partial_value(self) -> Any:
         """The unvalidated value so far; None before it begins. Do not change it."""
         return self._stream.value
+
+    @property
+    def where(self) -> Where:
+        """Where the answer so far ends, in the value."""
+        return self._stream.where
 
     def feed(self, text: str) -> list[Progress]:
         """Read the next text of the answer.
@@ -226,6 +232,27 @@ class StructuredMachine:
         After an error:
             Dead: later calls raise the same error. Nothing of the text is in `partial_value`.
         """
+        if self._has_advanced:
+            self._open = self._opened()
+        return self._events(self._pushed(text).changes)
+
+    def advance(self, text: str) -> None:
+        """Read the next text as `feed` does, and tell nothing: for who looks at `partial_value` and `where`."""
+        self._has_advanced = True
+        self._pushed(text)
+
+    def _opened(self) -> list[Any]:
+        """Give the open containers."""
+        self._has_advanced = False
+        value, where = self._stream.value, self._stream.where
+        containers: list[Any] = []
+        if where is not None and isinstance(value, dict | list):
+            containers.append(value)
+            for step in where[0]:
+                containers.append(containers[-1][step])
+        return containers
+
+    def _pushed(self, text: str) -> StreamState:
         if self._error is not None:
             raise self._error
         try:
@@ -234,7 +261,7 @@ class StructuredMachine:
                 raise StreamError(
                     "MAX_BYTES_EXCEEDED", f"The answer has more than {self._max_chars} characters.", operation="push"
                 )
-            return self._events(self._stream.push(text).changes)
+            return self._stream.push(text)
         except StreamError as error:
             self._error = error
             raise

@@ -18,7 +18,7 @@ from unspool.structured._scan import MAX_TAIL, Scanner
 from unspool.structured._steps import LETTERS
 from unspool.structured.frozen import snapshot
 from unspool.structured.strict_json import DEPTH_CEILING, MAX_BYTES, MAX_DEPTH, DuplicateKeys
-from unspool.structured.tree import FieldState, Snapshots, StepState, StreamState
+from unspool.structured.tree import FieldState, Snapshots, StepState, StreamState, Where
 
 Scalars = Literal["complete", "eager"]
 
@@ -176,6 +176,14 @@ class JsonStream(Scanner):
             if open_slot is None or str(segment) != str(open_slot):
                 return "complete" if _holds(outer.container, str(segment)) else "partial"
         return "partial"
+
+    @property
+    def where(self) -> Where:
+        """Where the text so far ends, in the value; see `Where`."""
+        mode, frame, slot, _, _, _ = self._at
+        if mode == DONE:
+            return None
+        return () if frame is None else frame.path(), slot if mode == STRING else None
 
     def close(self) -> None:
         """Release the scanner. The value and the field states stay; all else raises STREAM_DISPOSED. Twice is fine."""

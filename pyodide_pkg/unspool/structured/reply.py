@@ -10,7 +10,7 @@ Source: F19, F20; langfx.js, docs/STREAMING.md, "Python field previews".
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from typing import Any, Protocol
+from typing import Any, Final, Protocol, cast
 
 from unspool.errors import StreamError
 from unspool.structured._candidates import Candidate, Candidates
@@ -19,9 +19,14 @@ from unspool.structured._py_cursor import BYTES_CEILING
 from unspool.structured._py_events import PyEvents
 from unspool.structured._py_grammar import ENDED
 from unspool.structured._py_scan import PyScan
-from unspool.structured.events import MAX_CHARS, MAX_DEPTH, Progress, StructuredMachine
+from unspool.structured.events import MAX_CHARS, MAX_DEPTH, Progress, StringFieldDelta, StructuredMachine
 from unspool.structured.py_stream import Classes, limit
 from unspool.structured.strict_json import DEPTH_CEILING
+from unspool.structured.tree import Where
+
+
+_PIECE: Final = 4096
+"""Characters of a fence that are read at once."""
 
 
 class Repair:
@@ -52,12 +57,15 @@ class _Reader(Protocol):
     ended: bool
     """Whether it is complete whatever follows."""
 
-    def feed(self, text: str) -> list[Progress]: ...
+    def feed(self, text: str, *, tells: bool) -> list[Progress]: ...
 
     def finish(self) -> list[Progress]: ...
 
     @property
     def value(self) -> Any: ...
+
+    @property
+    def where(self) -> Where: ...
 
     @property
     def repairs(self) -> list[tuple[str, int]]: ...
@@ -81,16 +89,30 @@ class _ReplyMachine:
         self._reader: _Reader | None = None
         self._shown: _Reader | None = None
         """The reader whose progress is shown."""
+        self._final: _Reader | None = None
+        """The reader whose value it is."""
         self._told = 0
-        self._refuted = False
+        self.refuted: StreamError | None = None
+        """Why a reply that began with a value, and showed some of it, holds none; None while it may be one.
+
+        The text is still read to its end for another value, but whoever pays for it need not wait for that.
+        """
         self._faults: list[tuple[Candidate, StreamError]] = []
         self._over = False
         self._error: StreamError | None = None
+        self.tells = True
+        """Whether `feed` says what the text means; where it does not, `shown` is to be looked at. Strict JSON only."""
+
+    @property
+    def shown(self) -> tuple[Any, Where] | None:
+        """The value whose progress is shown, and where the text so far ends in it. Strict JSON only."""
+        reader = self._shown
+        return None if reader is None else (reader.value, reader.where)
 
     @property
     def partial_value(self) -> Any:
         """The unvalidated value so far; None before it begins. Do not change it."""
-        reader = self._shown or self._reader
+        reader = self._final or self._shown or self._reader
         return None if reader is None else reader.value
 
     @property
@@ -100,14 +122,6 @@ class _ReplyMachine:
             return []
         before = _bytes("".join(self._pieces)[: self._candidate.at])
         return [Repair(kind, before + offset) for kind, offset in self._reader.repairs]
-
-    @property
-    def refuted(self) -> StreamError | None:
-        """Why a reply that began with a value, and showed some of it, holds none; None while it may be one.
-
-        The text is still read to its end for another value, but whoever pays for it need not wait for that.
-        """
-        return self._why() if self._refuted else None
 
     def feed(self, text: str) -> list[Progress]:
         """Read the next text of the reply.
@@ -157,7 +171,7 @@ class _ReplyMachine:
                 self._open(candidate)
                 reader = self._reader
                 assert reader is not None
-                reader.feed(candidate.text)
+                reader.feed(candidate.text, tells=False)
             if reader.fault is None:
                 reader.finish()
             if reader.fault is None:
@@ -166,7 +180,7 @@ class _ReplyMachine:
                 self._leave(reader)
                 reader = None
         assert self._reader is not None
-        self._shown = self._reader
+        self._final = self._reader
         return self._reader.value
 
     def _read(self, text: str, events: list[Progress]) -> None:
@@ -178,14 +192,19 @@ class _ReplyMachine:
                     return
                 reader = self._open(candidate)
                 text = candidate.text
-            progress = reader.feed(text)
-            if self._shown is reader or (progress and self._shown is None):
+            progress = reader.feed(text, tells=self.tells)
+            begun = progress or (not self.tells and reader.value is not None)
+            if self._shown is reader or (begun and self._shown is None):
                 self._shown = reader
-                self._told += len(progress)
+                # Of texts there are as many deltas as pieces.
+                self._told += sum(event.__class__ is not StringFieldDelta for event in progress)
                 events += progress
             if reader.fault is not None:
-                self._refuted = self._refuted or (reader is self._shown and self._told > 1 and self._is_whole_reply())
+                told = self._told > 1 or (not self.tells and _has_parts(reader))
+                refutes = self.refuted is None and reader is self._shown and told and self._is_whole_reply()
                 self._leave(reader)
+                if refutes:
+                    self.refuted = self._why()
                 reader = None
                 text = ""
                 continue
@@ -306,7 +325,11 @@ class _ScanReader:
     def repairs(self) -> list[tuple[str, int]]:
         return self._scan.repairs
 
-    def feed(self, text: str) -> list[Progress]:
+    @property
+    def where(self) -> Where:
+        return None
+
+    def feed(self, text: str, *, tells: bool) -> list[Progress]:
         return self._told(lambda: self._scan.feed(text))
 
     def finish(self) -> list[Progress]:
@@ -334,6 +357,7 @@ class _JsonReader:
         self.fault: StreamError | None = None
         self.ended = False
         self._max_depth = max_depth
+        self._tells = True
         self._fence = JsonFence(closing) if closing else None
         self._pieces: list[str] = []
         self._machine = self._new()
@@ -342,27 +366,45 @@ class _JsonReader:
     def value(self) -> Any:
         return self._machine.partial_value
 
-    def feed(self, text: str) -> list[Progress]:
-        if self._fence is not None:
-            text = self._fence.inside(text)
-        progress = self._push(text) if text else []
-        if self._fence is not None and self._fence.ended and self.fault is None:
-            self.ended = True
-            progress += self.finish()
+    @property
+    def where(self) -> Where:
+        return self._machine.where
+
+    def feed(self, text: str, *, tells: bool) -> list[Progress]:
+        self._tells = tells
+        fence = self._fence
+        if fence is None:
+            return self._push(text) if text else []
+        progress: list[Progress] = []
+        # Piece by piece: a block that is no value must not cost the time that all the text after it takes.
+        for at in range(0, len(text), _PIECE):
+            if inside := fence.inside(text[at : at + _PIECE]):
+                progress += self._push(inside)
+            if self.fault is not None:
+                break
+            if fence.ended:
+                self.ended = True
+                return progress + self.finish()
         return progress
 
     def finish(self) -> list[Progress]:
-        try:
-            if self._fence is not None and not self._fence.ended and (rest := self._fence.rest()):
-                return self._push(rest) + self.finish() if self.fault is None else []
-            self._machine.finish()
-        except StreamError as fault:
-            self.fault = fault
-        return []
+        progress: list[Progress] = []
+        if self._fence is not None and not self._fence.ended and (rest := self._fence.rest()):
+            progress = self._push(rest)
+        if self.fault is None:
+            try:
+                self._machine.finish()
+            except StreamError as fault:
+                self.fault = fault
+        return progress
 
     def _push(self, text: str) -> list[Progress]:
+        progress: list[Progress] = []
         try:
-            progress = self._machine.feed(text)
+            if self._tells:
+                progress = self._machine.feed(text)
+            else:
+                self._machine.advance(text)
         except StreamError as fault:
             return self._failed(text, fault)
         self._pieces.append(text)
@@ -377,6 +419,8 @@ class _JsonReader:
         self._machine = self._new()
         self._machine.feed(before if offset >= known else before[: _chars(before, offset)])
         progress = self._machine.feed(text[:end]) if end else []
+        if not self._tells:
+            progress = []
         if fault.code == "TRAILING_DATA" and self._fence is None and _is_prose(text[end : end + 1]) and self._holds():
             self.ended = True
         else:
@@ -388,6 +432,12 @@ class _JsonReader:
 
     def _new(self) -> StructuredMachine:
         return StructuredMachine(max_chars=BYTES_CEILING // 4, max_depth=self._max_depth)
+
+
+def _has_parts(reader: _Reader) -> bool:
+    """Tell whether more has come of a value than that it is a container."""
+    value: Any = reader.value
+    return isinstance(value, dict | list) and (len(cast("Any", value)) > 0 or reader.where is None)
 
 
 def _is_prose(char: str) -> bool:

@@ -10,8 +10,12 @@ from unspool.structured.frozen import thaw
 
 FieldState = Literal["partial", "complete"]
 Snapshots = Literal["live", "immutable"]
+Where = tuple[Path, str | int | None] | None
+"""Where a text ends: the path of the innermost open container (`()` also before the value), and the key or index in it
+of the string that is open, if one is. None when the value is complete.
+"""
 
-__all__ = ["FieldState", "Patch", "PatchOp", "Path", "Snapshots", "StreamState"]
+__all__ = ["FieldState", "Patch", "PatchOp", "Path", "Snapshots", "StreamState", "Where"]
 
 
 class StreamState:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import enum
-import json
 from datetime import date
+from itertools import pairwise
 from typing import Annotated, Any, Literal, NamedTuple, TypedDict
 
 import pytest
@@ -124,7 +124,7 @@ def test_a_closed_literal_is_shown_or_reported() -> None:
     wrong = watched(Person, ['{"name":"Alx"'])
     assert wrong.partial.name is None
     assert wrong.partial.state("name") == "complete"
-    assert wrong.faults == [("name", "Input should be 'Bob', 'Alice' or 'John'")] or wrong.faults[0][0] == "name"
+    assert [fault.path for fault in wrong.invalid] == [("name",)]
 
 
 class Colour(enum.Enum):
@@ -232,7 +232,7 @@ Pet = Annotated[Cat | Dog, Field(discriminator="kind")]
 
 def test_a_union_is_resolved_when_its_tag_has_closed() -> None:
     seen = watched(list[Pet], ['[{"kind":"do'])
-    assert seen.partial[0].kind is None or seen.partial[0].kind == "do"
+    assert seen.partial[0].kind == "do"
     seen.feed('g","toys":[{"name":"ball"},{"name":"bo')
     assert seen.partial[0].toys[0] == Item(name="ball")
     assert seen.partial[0].toys[1].name == "bo"
@@ -298,8 +298,8 @@ def test_the_constructor_tells_the_class_in_python_syntax() -> None:
 
 class Tree(BaseModel):
     label: str
-    children: list["Tree"] = []
-    parent: "Tree | None" = None
+    children: list[Tree] = []
+    parent: Tree | None = None
 
 
 def test_recursion() -> None:
@@ -390,7 +390,7 @@ def test_every_cut_grows_and_ends_in_the_result(protocol: str) -> None:
     counts = []
     for slices in splits(text):
         seen = watched(Everything, slices, protocol)
-        assert all(grows(before, after) for before, after in zip(seen.shown, seen.shown[1:], strict=False))
+        assert all(grows(*pair) for pair in pairwise(seen.shown))
         assert seen.partial.value == EVERYTHING
         assert seen.invalid == []
         assert seen.finish() == EVERYTHING
@@ -406,7 +406,3 @@ def test_what_is_shown_at_a_place_does_not_depend_on_the_cuts(protocol: str) -> 
         whole = watched(Everything, [text[:end]], protocol)
         chars = watched(Everything, list(text[:end]), protocol)
         assert whole.partial.snapshot() == chars.partial.snapshot()
-
-
-def test_json_text_of_the_test_is_json() -> None:
-    assert json.loads(PLAN)["points"]

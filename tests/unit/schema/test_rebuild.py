@@ -28,6 +28,7 @@ from pydantic import (
     field_validator,
     model_validator,
 )
+from tests.support import named
 
 from unspool.errors import OutputValidationError
 from unspool.schema import Schema
@@ -202,7 +203,7 @@ UUID = uuid.UUID(int=7)
         (tuple[Any, Foo], (make("Foo", x=1), make("Foo", x=2)), (Foo(x=1), Foo(x=2))),
         (tuple[Any, Rec], (make("Rec", a=1), {"a": 2}), ({"a": 1}, {"a": 2})),
     ],
-    ids=str,
+    ids=named,
 )
 def test_value_of_python_syntax(wanted: Any, value: Any, result: Any) -> None:
     found = Schema.of(wanted).validate(value, protocol="python")
@@ -271,7 +272,7 @@ def test_value_of_python_syntax(wanted: Any, value: Any, result: Any) -> None:
         (Any, make("Foo", x=1), "unknown-name"),
         (list[Any], [PyName("Color.RED")], "type"),
     ],
-    ids=str,
+    ids=named,
 )
 def test_nothing_is_guessed(wanted: Any, value: Any, kind: str) -> None:
     with pytest.raises(OutputValidationError) as caught:
@@ -421,7 +422,7 @@ def test_defaults_are_made_anew_and_validated_where_the_type_says_so() -> None:
         (tuple[Literal[1], deque[int]], [1, [2]], (1, deque([2])), [1, {}]),
         (tuple[Literal[Color.BLUE], Color], [2, "red"], (Color.BLUE, Color.RED), ["red", 2]),
     ],
-    ids=str,
+    ids=named,
 )
 def test_json_that_needs_care(wanted: Any, good: Any, result: Any, bad: Any) -> None:
     """P59: pydantic's own strict JSON mode takes `true` and `1.0` for 1."""

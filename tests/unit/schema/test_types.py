@@ -17,6 +17,7 @@ from typing import Annotated, Any, Literal, NamedTuple, TypedDict
 import pytest
 from annotated_types import Ge
 from pydantic import BaseModel, ConfigDict, Field, field_validator
+from tests.support import named
 
 from unspool.errors import ConfigError, OutputValidationError
 from unspool.schema import Schema, json_prompt, openai_strict
@@ -103,7 +104,7 @@ class Aliased(BaseModel):
         (Aliased, {"from": 1}, Aliased.model_validate({"from": 1})),
         (Annotated[int, Field(ge=1)], 1, 1),
     ],
-    ids=str,
+    ids=named,
 )
 def test_json_value_becomes_a_value_of_the_type(wanted: Any, value: Any, result: Any) -> None:
     """F46's types among them: what JSON cannot spell is read from its usual text form."""
@@ -137,7 +138,7 @@ def test_json_value_becomes_a_value_of_the_type(wanted: Any, value: Any, result:
         (Annotated[int, Field(ge=1)], 0),
         (list[int | str], [True]),
     ],
-    ids=str,
+    ids=named,
 )
 def test_nothing_is_guessed(wanted: Any, value: Any) -> None:
     with pytest.raises(OutputValidationError) as caught:
@@ -164,7 +165,7 @@ def test_cut_literal_is_an_error_and_not_a_match() -> None:
         (int, [1], ["the answer: Input should be a valid integer, got [1]"]),
         (Order, {"id": 1, "items": 5}, ["items: Input should be a valid array, got 5"]),
     ],
-    ids=str,
+    ids=named,
 )
 def test_faults_name_path_and_text(wanted: Any, value: Any, lines: list[str]) -> None:
     with pytest.raises(OutputValidationError) as caught:
@@ -232,7 +233,7 @@ def test_half_of_a_surrogate_pair_is_refused_with_its_path() -> None:
         Schema.of(dict[str, int]).validate({"\udc00": 1})
 
 
-@pytest.mark.parametrize("wanted", [Node, Any, list[Any], {"items": {"$ref": "#"}}], ids=str)
+@pytest.mark.parametrize("wanted", [Node, Any, list[Any], {"items": {"$ref": "#"}}], ids=named)
 def test_depth_is_bounded(wanted: Any) -> None:
     """Pyodide: running out of stack is fatal, so both sides of the limit are tried."""
     schema = Schema.of(wanted)
@@ -370,7 +371,7 @@ def test_schema_of_a_class_that_is_rebuilt_is_made_anew() -> None:
 @pytest.mark.parametrize(
     "wanted",
     [Callable[[int], int], list[Callable[[], None]], object(), len, json.dumps, "Nowhere", list["Nowhere"], 3],  # type: ignore[name-defined]  # noqa: F821
-    ids=str,
+    ids=named,
 )
 def test_what_cannot_be_asked_for_is_refused_at_once(wanted: Any) -> None:
     with pytest.raises(ConfigError) as caught:
@@ -400,7 +401,7 @@ class Streamed(BaseModel):
         (Generator[int, None, None], "ask for a list"),
         (list[Streamed] | None, "ask for a list"),
     ],
-    ids=str,
+    ids=named,
 )
 def test_whatever_a_type_lacks_is_told_in_our_words(wanted: Any, words: str) -> None:
     with pytest.raises(ConfigError, match=words) as caught:

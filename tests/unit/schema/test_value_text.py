@@ -11,6 +11,7 @@ from typing import Annotated, Any, NamedTuple
 
 import pytest
 from pydantic import AnyUrl, BaseModel, ConfigDict, Field, RootModel, SecretStr
+from tests.support import named
 
 from unspool.errors import ConfigError
 from unspool.schema import UNKNOWN, format_value
@@ -93,7 +94,7 @@ class Point:
             '[{"x":1},{"k":[{"x":1,"y":"a"}]}]',
         ),
     ],
-    ids=str,
+    ids=named,
 )
 def test_values(value: Any, python: str, json: str | None) -> None:
     assert format_value(value, "python", compact=True) == python
@@ -139,7 +140,7 @@ def test_numbers_and_texts_of_subclasses_are_written_as_what_they_are() -> None:
 @pytest.mark.parametrize(
     "value",
     [float("inf"), float("nan"), [float("-inf")], "\ud800", object(), lambda: 1, int, SecretStr("a")],
-    ids=repr,
+    ids=named,
 )
 @pytest.mark.parametrize("protocol", ["python", "json"])
 def test_what_could_not_be_read_back(value: Any, protocol: Any) -> None:

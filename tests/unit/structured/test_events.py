@@ -234,3 +234,16 @@ def test_bad_text_gives_the_same_fault_whatever_the_cut(data: st.DataObject) -> 
             return error.code, error.byte_offset
 
     assert outcome(data.draw(pieces_of(text))) == outcome([text]) == outcome(list(text))
+
+
+def test_text_that_is_read_without_events_is_in_the_value() -> None:
+    text = '{"a":[{"b":"xy"},1],"c":"z"}'
+    for end in range(len(text)):
+        machine = StructuredMachine()
+        machine.advance(text[:end])
+        events = machine.feed(text[end:])
+        told = StructuredMachine()
+        told.feed(text[:end])
+        assert events == told.feed(text[end:])
+        assert machine.where == told.where
+        assert machine.finish() == {"a": [{"b": "xy"}, 1], "c": "z"}

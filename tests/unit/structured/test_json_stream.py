@@ -952,3 +952,25 @@ def test_random_faults_in_random_pieces(data: st.DataObject) -> None:
         whole = read([text], grows=False, **options)
         assert read(pieces, grows=False, **options) == read(list(text), grows=False, **options) == whole
     assert read(pieces, grows=False, scalars="eager") == read([text], grows=False)
+
+
+def test_where_tells_where_the_text_ends() -> None:
+    stream = JsonStream()
+    seen = [stream.where]
+    for piece in ['{"a', '":', '[1,"', "x", '"', ',{"b":', "tru", "e", "}", "]}"]:
+        stream.push(piece)
+        seen.append(stream.where)
+    text: Any = (("a",), 1)
+    assert seen == [
+        ((), None),
+        ((), None),
+        ((), None),
+        text,
+        text,
+        (("a",), None),
+        (("a", 2), None),
+        (("a", 2), None),
+        (("a", 2), None),
+        (("a",), None),
+        None,
+    ]

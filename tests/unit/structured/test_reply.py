@@ -438,3 +438,17 @@ class TestLimits:
                 machine.feed(text[at : at + size])
             with pytest.raises(StreamError):
                 machine.finish()
+
+
+def test_a_machine_that_tells_nothing_shows_the_same() -> None:
+    text = 'So: {"a": 1 no. ```json\n{"a": {"b": "x"}}\n```'
+    for slices in splits(text):
+        silent, told = JsonReplyMachine(), JsonReplyMachine()
+        silent.tells = False
+        for piece in slices:
+            assert silent.feed(piece) == []
+            told.feed(piece)
+            assert silent.partial_value == told.partial_value
+            assert silent.shown == told.shown
+            assert (silent.refuted is None) is (told.refuted is None)
+        assert silent.finish() == told.finish() == {"a": {"b": "x"}}

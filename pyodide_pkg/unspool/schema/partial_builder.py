@@ -1,0 +1,387 @@
+"""PartialBuilder: the progress events of one answer in, of either protocol; what has arrived of it out.
+
+Views of what is open, real instances of what has closed, each judged once, and `FieldInvalid` for what cannot be right
+any more. What a delta costs does not depend on what came before it. The complete value is validated elsewhere. No IO.
+
+Source: F17, F18, F21, F22; langfx.js, docs/STREAMING.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, cast
+
+from unspool.schema.faults import pydantic_problems
+from unspool.schema.levels import UndecidedLevel
+from unspool.schema.places import Place, Places
+from unspool.schema.problem import Problem
+from unspool.schema.views import ABSENT, Part, PartState, inside
+from unspool.structured.events import (
+    FieldEnd,
+    FieldInvalid,
+    FieldStart,
+    ObjectEnd,
+    ObjectStart,
+    Path,
+    StringFieldDelta,
+    TextDelta,
+)
+from unspool.structured.py_values import PySet
+
+if TYPE_CHECKING:
+    from pydantic import ValidationError
+
+    from unspool.schema.rebuild import ValueProtocol
+    from unspool.schema.types import Schema
+
+
+class PartialBuilder:
+    """Makes the `Partial` of one answer."""
+
+    def __init__(
+        self, schema: Schema[Any] | None, *, protocol: ValueProtocol = "json", drops_nulls: bool = False
+    ) -> None:
+        """
+        Args:
+            schema: what the answer must be; None for plain text.
+            protocol: how it is written.
+            drops_nulls: whether null stands for a field that was left out, where it is no value of the field.
+        """
+        self.invalid: list[FieldInvalid] = []
+        """What cannot be right, so far."""
+        self.value: Any = None
+        """What has arrived."""
+        self.complete = False
+        self._known = 0
+        self.has_changed = False
+        """Whether the last events showed anything."""
+        self._is_text = schema is None
+        self._places = _places(schema, protocol)
+        self._drops_nulls = drops_nulls
+        self._root: Part | None = None
+        self._root_view: Any = None
+        self._part: Part | None = None
+        """The innermost open container."""
+        self._place: Place = self._places.root
+        """Of the part that is open in it."""
+        self._is_over = False
+        self._watched_path: tuple[Any, ...] | None = None
+        self._watched: Part | None = None
+
+    def shown(self) -> Any:
+        """Give what can be read; before anything has arrived, what stands for nothing."""
+        if self.value is not None or self.complete:
+            return self.value
+        root = self._places.root
+        opening = root.open("object", None, None)
+        return Part(None, root, opening if opening.level.names else root.open("array", None, None), False).opened()
+
+    def state(self, path: Sequence[Any]) -> PartState:
+        """Tell how far a part has come."""
+        root = self._root
+        if root is not None and not self.complete and (not self._is_over or self.value is self._root_view):
+            return root.state(path) if path or not self._is_over else "complete"
+        if not (self.complete or self._is_over):
+            return "absent" if path or self.value is None else "growing"
+        return "absent" if inside(self.value, path) is ABSENT else "complete"
+
+    def watch(self, path: Sequence[Any]) -> None:
+        """Keep the list at a path in view, for `items_from`."""
+        self._watched_path = tuple(path)
+
+    def items_from(self, start: int) -> Sequence[Any]:
+        """Give the items of the watched list that have closed and are valid, from a number on up to one that is not.
+
+        When the answer is complete, they are those of its result.
+        """
+        part = self._watched
+        if part is not None and (part.good > start or not self.complete):
+            return cast("list[Any]", part.shown)[start : part.good]
+        if not self.complete or self._watched_path is None:
+            return ()
+        value = inside(self.value, self._watched_path)
+        if isinstance(value, set | frozenset):
+            return () if part is not None else list(cast("set[Any]", value))
+        return cast("Sequence[Any]", value)[start:] if isinstance(value, list | tuple) else ()
+
+    def finish(self, result: Any) -> None:
+        """Say that the answer is complete, and its value."""
+        self.value = result
+        self.complete = self.has_changed = True
+
+    def feed(self, events: Sequence[Any]) -> list[tuple[int, FieldInvalid]]:
+        """Read progress events; others are passed over.
+
+        Returns:
+            What was found to be invalid, each with the number of the event that closed it.
+        """
+        found: list[tuple[int, FieldInvalid]] = []
+        self.has_changed = False
+        for number, event in enumerate(events):
+            kind = event.__class__
+            if kind is StringFieldDelta:
+                self.grow(event.delta)
+            elif kind is FieldStart:
+                self.start(event.path[-1])
+            elif kind is FieldEnd:
+                self.end(event.path, event.value)
+                found += self._new(number)
+            elif kind is ObjectStart:
+                self.open(event.kind, event.python_class, event.python_kind)
+            elif kind is ObjectEnd:
+                self.close(event.path, event.value)
+                found += self._new(number)
+            elif kind is TextDelta and self._is_text:
+                self.grow(event.delta)
+        return found
+
+    def _new(self, number: int) -> list[tuple[int, FieldInvalid]]:
+        """Give what has been found to be invalid since the last time."""
+        known, self._known = self._known, len(self.invalid)
+        return [(number, invalid) for invalid in self.invalid[known:]] if self._known > known else []
+
+    def grow(self, delta: str) -> None:
+        """More of a text comes."""
+        if not self._place.shows_text:
+            return
+        self.has_changed = True
+        part = self._part
+        if part is None:
+            text: Any = self.value
+            self.value = None
+            self.value = delta if text is None else text + delta
+            return
+        shown, key = part.shown, part.key
+        if not part.is_list:
+            text = shown.get(key)
+            if text is None:
+                shown[key] = delta
+                return
+        elif key == len(shown):
+            shown.append(delta)
+            return
+        else:
+            text = shown[key]
+        shown[key] = None  # a string grows in place only while nothing else holds it
+        text += delta
+        shown[key] = text
+
+    def start(self, step: Any) -> None:
+        """A part of the innermost container starts."""
+        self.has_changed = True
+        part = self._part
+        assert part is not None
+        level = part.opening.level
+        if part.place.takes_unknown and step == "unknown" and not part.shown:
+            part.opening = part.place.unknown(listed=False)
+            level = part.opening.level
+        part.key, self._place = level.child(step)
+        if not part.is_list and part.key in part.shown:
+            part.unsure = True  # given twice, which is judged where it is written
+
+    def end(self, path: Path, value: Any) -> None:
+        """The part that has started ends; nothing when it was a container, which has its own end."""
+        part, place = self._part, self._place
+        if part is None or part.key is ABSENT:
+            return
+        self.has_changed = True
+        kind, key = value.__class__, part.key
+        if (kind in place.quick and (kind is not str or value.isascii() or _is_whole(value))) or (
+            kind is str and value in place.words
+        ):
+            part.close(key, value)
+        else:
+            self._judge(part, key, place, path, value)
+        part.key = ABSENT
+        if part.is_undecided:
+            level = part.opening.level
+            if isinstance(level, UndecidedLevel) and path[-1] in level.expected:
+                self._decide(part, level, path[:-1])
+
+    def take(self, parts: Iterable[tuple[Any, Any]], path: Path) -> None:
+        """Parts of the innermost container, which is at a path of JSON, start and end; the first may have started."""
+        part = self._part
+        assert part is not None
+        self.has_changed = True
+        for step, value in parts:
+            if part.key is ABSENT:
+                self.start(step)
+            kind = value.__class__
+            place = self._place
+            if kind is dict or kind is list:
+                inner = (*path, step)
+                self.open("object" if kind is dict else "array")
+                within: Any = value.items() if kind is dict else enumerate(value)
+                self.take(within, inner)
+                self.close(inner, value)
+            elif not part.is_undecided and (
+                (kind in place.quick and (kind is not str or value.isascii() or _is_whole(value)))
+                or (kind is str and value in place.words)
+            ):
+                part.close(part.key, value)
+                part.key = ABSENT
+            else:
+                self.end((*path, step), value)
+
+    def _judge(self, part: Part, key: Any, place: Place, path: Path, value: Any) -> None:
+        """Judge a part of one piece, or one that was read before it was known what it is."""
+        if place.refusal is not None:
+            self._fault(part, part.sure and part.opening.sure, path, [Problem((), place.refusal, value)])
+        elif place.drops or (value is None and self._drops_nulls and place.is_optional and not place.takes_none):
+            return
+        elif place.held:
+            part.unsure = True
+            self._leave(part, key, place, value)
+        else:
+            check = place.check_whole if isinstance(value, dict | list) else place.check
+            try:
+                part.close(key, check(value, _context(path)))
+            except Exception as error:  # an application's validator may raise anything
+                self._failed(
+                    part, part.sure and part.opening.sure, path, error, lambda fault: pydantic_problems(fault, value)
+                )
+                self._leave(part, key, place, value)
+
+    def _leave(self, part: Part, key: Any, place: Place, value: Any) -> None:
+        """Leave a part as it was seen while it was open, since there is no value of it."""
+        if place.shows_text and isinstance(value, str):
+            part.show(key, value)
+        else:
+            part.withhold(key)
+
+    def open(self, kind: str, python_class: str | None = None, python_kind: str | None = None) -> None:
+        """A container opens: the part that has started, or the whole."""
+        self.has_changed = True
+        parent, place = self._part, self._place
+        opening = place.open(kind, python_class, python_kind)
+        sure = parent is None or (parent.sure and parent.opening.sure and not place.held)
+        part = Part(parent, place, opening, sure and not place.drops)
+        if parent is None:
+            self._root = part
+            self._root_view = self.value = part.opened()
+        else:
+            parent.child = part
+            if not place.drops:
+                parent.show(parent.key, part.opened())
+        self._part = part
+        if self._watched_path is not None and part.is_list and part.names_from_root() == self._watched_path:
+            self._watched = part
+
+    def close(self, path: Path, raw: Any) -> None:
+        """The innermost container closes."""
+        self.has_changed = True
+        part = self._part
+        assert part is not None
+        parent = self._part = part.parent
+        value = self._made(part, parent, path, raw)
+        if parent is None:
+            self._is_over = True
+            self.value = self.value if value is ABSENT else value
+            return
+        if value is not ABSENT and not part.place.drops:
+            parent.close(parent.key, value)
+        parent.child = part.parent = None
+        parent.key = ABSENT
+
+    def _made(self, part: Part, parent: Part | None, path: Path, raw: Any) -> Any:
+        """Make the value of a container that has closed; ABSENT when there is none, or it is not known yet."""
+        place, opening = part.place, part.opening
+        if place.refusal is not None:
+            assert parent is not None
+            self._fault(parent, parent.sure and parent.opening.sure, path, [Problem((), place.refusal, raw)])
+            return ABSENT
+        if place.drops:
+            return ABSENT
+        if place.held:
+            assert parent is not None
+            parent.unsure = True
+            return ABSENT
+        whole = opening.whole or part.unsure or (isinstance(raw, PySet) and raw.frozen)
+        if part.is_refused or (part.bad and not whole):
+            self._fault(parent, False, path, ())
+            return ABSENT
+        context = _context(path)
+        try:
+            return place.check_whole(raw, context) if whole else opening.made(part.shown, context)
+        except Exception as error:
+            sure = part.sure and not (whole and self._drops_nulls)
+            self._failed(
+                parent,
+                sure,
+                path,
+                error,
+                lambda fault: pydantic_problems(fault, raw) if whole else opening.level.problems(fault, raw),
+            )
+            return ABSENT
+
+    def _decide(self, part: Part, level: UndecidedLevel, path: Path) -> None:
+        """Find out what a container is, now that a member has come that tells."""
+        told = {name: part.shown[name] for name in level.expected if name in part.shown}
+        decided = level.decided(told)
+        if decided is None:
+            return
+        if isinstance(decided, str):
+            self._fault(part, part.sure, path, [Problem((), decided)])
+            part.is_refused = True
+            part.opening = part.place.unknown(listed=False)
+            return
+        before, part.opening, part.shown, part.is_undecided = part.shown, decided, {}, False
+        for step, value in before.items():
+            key, place = decided.level.child(step)
+            if not place.drops:
+                part.show(key, value)
+            self._judge(part, key, place, (*path, step), value)
+
+    def _failed(
+        self,
+        part: Part | None,
+        sure: bool,
+        path: Path,
+        error: Exception,
+        problems: Callable[[ValidationError], list[Problem]],
+    ) -> None:
+        """Take note of why something could not be made. Only pydantic's word is a fault of the answer.
+
+        A validator that needs more than its part raises what it likes; the record around it is then judged as a whole.
+        """
+        from pydantic import ValidationError
+
+        if isinstance(error, ValidationError) and not _is_too_deep(error):
+            self._fault(part, sure, path, problems(error))
+        elif part is not None:
+            part.unsure = True
+
+    def _fault(self, part: Part | None, sure: bool, path: Path, problems: Sequence[Problem]) -> None:
+        if part is not None:
+            part.bad = True
+        if sure:
+            self.invalid += [
+                FieldInvalid((*path, *problem.path), problem.message, problem.found, problem.kind)
+                for problem in problems
+            ]
+
+
+def _places(schema: Schema[Any] | None, protocol: ValueProtocol) -> Places:
+    if schema is None or schema.typed is None:
+        from unspool.schema.reader import ShapeReader
+
+        return Places(ShapeReader({"type": "any"}), "json", lambda value: None)
+    return schema.typed.python_places if protocol == "python" else schema.typed.json_places
+
+
+def _context(path: Path) -> dict[str, Any]:
+    """Tell validators of the application that they see a part (F21)."""
+    return {"partial": True, "path": path}
+
+
+def _is_whole(text: str) -> bool:
+    """Tell whether a text has no half of a surrogate pair."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _is_too_deep(error: ValidationError) -> bool:
+    return any(fault["type"] == "recursion_loop" for fault in error.errors(include_url=False, include_context=False))

@@ -1,0 +1,276 @@
+"""Places: what may stand at each place of a type, so that a value can be judged part by part while it is written.
+
+In: the core schema of a type and the kind of a value that begins. Out: the `Level` it opens, whose parts have places of
+their own; and validators that judge a part alone, once. Made as values come to stand there, and kept with the type.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from unspool.schema.levels import (
+    ItemsLevel,
+    Level,
+    MembersLevel,
+    RecordLevel,
+    TupleLevel,
+    UndecidedLevel,
+    UnknownLevel,
+)
+from unspool.schema.part_rebuild import copied, validator_around, validator_of
+from unspool.schema.shape import Record
+from unspool.schema.survey import Branch, Survey
+from unspool.schema.taking import TAG
+
+if TYPE_CHECKING:
+    from pydantic_core import SchemaValidator
+
+    from unspool.schema.reader import Core, ShapeReader
+    from unspool.schema.rebuild import ValueProtocol
+
+Context = Mapping[str, Any]
+"""What validators of the application are told (`info.context`)."""
+
+_ANY: Core = {"type": "any"}
+
+
+class Opening:
+    """An open container at a place: its level, and what becomes of it when it closes."""
+
+    __slots__ = ("_around", "_config", "_finish", "level", "sure", "whole")
+
+    def __init__(
+        self, level: Level, *, around: Sequence[Core] = (), config: Core | None = None, blind: bool = False
+    ) -> None:
+        self.level = level
+        self.whole = blind or level.whole
+        """Whether it is judged as it was written, at its place, and not by its parts."""
+        self.sure = level.sure and not blind
+        """Whether a fault of a part is one of the whole."""
+        self._around = around
+        self._config = config
+        self._finish: SchemaValidator | None = None
+
+    def made(self, parts: Any, context: Context) -> Any:
+        """Give the value, made of its parts, each of which has been judged.
+
+        Raises:
+            ValidationError: pydantic's. What the application's validators raise comes through.
+        """
+        value = self.level.made(parts, context)
+        if self._around:
+            if self._finish is None:
+                self._finish = validator_around(self._around, self._config)
+            value = self._finish.validate_python(value, context=context)
+        return value
+
+
+class Place:
+    """What may stand at one place of a type."""
+
+    __slots__ = (
+        "_config",
+        "_node",
+        "_openings",
+        "_places",
+        "_survey",
+        "_validator",
+        "drops",
+        "held",
+        "is_optional",
+        "quick",
+        "refusal",
+        "shows_text",
+        "takes_none",
+        "takes_unknown",
+        "words",
+    )
+
+    def __init__(
+        self,
+        places: Places,
+        node: Core,
+        config: Core | None = None,
+        *,
+        is_optional: bool = False,
+        held: bool = False,
+        drops: bool = False,
+        refusal: str | None = None,
+    ) -> None:
+        self._places = places
+        self._node = node
+        self._config = config
+        self._survey = Survey(places.reader, node, config)
+        self._openings: dict[tuple[Any, ...], Opening] = {}
+        self._validator: SchemaValidator | None = None
+        nothing: frozenset[Any] = frozenset()
+        self.quick: frozenset[type] = nothing if drops else self._survey.quick
+        """The types of which any value is right as it is; text, when it is whole."""
+        self.words: frozenset[str] = nothing if drops else self._survey.words
+        """Texts that are right as they are."""
+        self.shows_text = self._survey.shows_text and not drops
+        """Whether text may be shown while it comes: not if it will become something else, such as a date (F17)."""
+        self.takes_none = self._survey.takes_none
+        self.takes_unknown = self._survey.takes_unknown
+        self.is_optional = is_optional
+        """Whether it may be left out."""
+        self.held = held
+        """Whether it cannot be judged before the record that it belongs to."""
+        self.drops = drops
+        """Whether what stands here is ignored."""
+        self.refusal = refusal
+        """Why nothing may stand here."""
+
+    def check(self, value: Any, context: Context) -> Any:
+        """Judge a value of one piece.
+
+        Returns:
+            A value of the type.
+        Raises:
+            ValidationError: pydantic's. What the application's validators raise comes through.
+        """
+        if self._node is _ANY and self._places.protocol == "json":
+            return value
+        if self._validator is None:
+            self._validator = validator_of(self._places.reader, self._places.protocol, self._node, self._config)
+        return self._validator.validate_python(value, context=context)
+
+    def check_whole(self, value: Any, context: Context) -> Any:
+        """Judge a container as it was written; a copy, since validators of the application may change what they get.
+
+        Raises:
+            As `check`; OutputValidationError when pydantic could take too long.
+        """
+        self._places.guard(value)
+        return self.check(copied(value), context)
+
+    def open(self, kind: str, python_class: str | None, python_kind: str | None) -> Opening:
+        """Give what a container of a kind is here; kinds are those of `ObjectStart`."""
+        key = (kind, python_class, python_kind)
+        opening = self._openings.get(key)
+        if opening is None:
+            opening = self._openings[key] = self._opened(kind, python_class, python_kind)
+        return opening
+
+    def unknown(self, *, listed: bool) -> Opening:
+        """Give a container of which nothing is known before it closes."""
+        return Opening(UnknownLevel(self._places.any, listed=listed))
+
+    def _opened(self, kind: str, python_class: str | None, python_kind: str | None) -> Opening:
+        survey, places = self._survey, self._places
+        listed = kind == "array"
+        found: list[Branch] = []
+        if python_class is not None:
+            found = [
+                branch.of(record)
+                for branch in survey.branches
+                if branch.record is not None
+                for record in (branch.record, *branch.record.subclasses)
+                if record.name == python_class
+            ]
+            if survey.takes_any:
+                found += [Branch(_ANY, record) for record in places.records_named(python_class)]
+        else:
+            python = places.protocol == "python"
+            found = [branch for branch in survey.branches if branch.opens(listed, python_kind, python=python)]
+            if not python:
+                found = [member for branch in found for member in _family(branch)]
+            if survey.takes_any:
+                found.append(Branch({"type": _CONTAINERS[kind, python_kind]}))
+        if len(found) == 1:
+            [branch] = found
+            return Opening(
+                self._level(branch), around=branch.around, config=self._config, blind=branch.blind or survey.is_wild
+            )
+        records = [branch.record for branch in found if branch.record is not None]
+        names = _names(records) if records and len(records) == len(found) else None
+        by_attribute = all(record.form != "typed-dict" for record in records)
+        if names is not None and not listed and not survey.is_wild and all(branch.tags for branch in found):
+            openings = [
+                (
+                    branch.tags,
+                    Opening(self._level(branch), around=branch.around, config=self._config, blind=branch.blind),
+                )
+                for branch in found
+            ]
+            return Opening(UndecidedLevel(places.any, openings, names, by_attribute=by_attribute))
+        return Opening(UnknownLevel(places.any, listed=listed, names=names, by_attribute=by_attribute))
+
+    def _level(self, branch: Branch) -> Level:
+        places, node = self._places, branch.node
+        if branch.record is not None:
+            return places.record_level(branch.record)
+        match node["type"]:
+            case "dict":
+                return MembersLevel(places, node, self._config)
+            case "tuple":
+                return TupleLevel(places, node, self._config)
+            case _:
+                return ItemsLevel(places, node, self._config)
+
+
+class Places:
+    """The places of one type, for the values of one protocol."""
+
+    def __init__(self, reader: ShapeReader, protocol: ValueProtocol, guard: Callable[[Any], None]) -> None:
+        """
+        Args:
+            reader: it has read the type.
+            protocol: whose values stand there.
+            guard: raises when pydantic could take too long over a value.
+        """
+        self.reader = reader
+        self.protocol: ValueProtocol = protocol
+        self.guard = guard
+        self._records: dict[Record, RecordLevel] = {}
+        self._at: dict[tuple[int, int], Place] = {}
+        self.any = Place(self, _ANY)
+        """Where anything may stand."""
+        self.ignored = Place(self, _ANY, drops=True)
+        """Where anything may stand and is of no interest."""
+        self.root = self.at(reader.core, None)
+
+    def at(self, node: Core | None, config: Core | None) -> Place:
+        """Give the place of a node of the type's core schema."""
+        if node is None:
+            return self.any
+        key = (id(node), id(config))
+        place = self._at.get(key)
+        if place is None:
+            place = self._at[key] = Place(self, node, config)
+        return place
+
+    def refused(self, reason: str) -> Place:
+        """Give a place where nothing may stand."""
+        return Place(self, _ANY, drops=True, refusal=reason)
+
+    def record_level(self, record: Record) -> RecordLevel:
+        """Give the level of a class."""
+        level = self._records.get(record)
+        if level is None:
+            level = self._records[record] = RecordLevel(self, record)
+        return level
+
+    def records_named(self, name: str) -> list[Record]:
+        return [record for record in self.reader.records.values() if record.name == name][:1]
+
+
+_CONTAINERS: dict[tuple[str, str | None], str] = {
+    ("object", None): "dict",
+    ("array", None): "list",
+    ("array", "tuple"): "tuple-any",
+    ("array", "set"): "set",
+}
+
+
+def _family(branch: Branch) -> list[Branch]:
+    """Give a class and its subclasses, which JSON tells apart by a member."""
+    record = branch.record
+    if record is None or not record.subclasses:
+        return [branch]
+    return [branch.of(member, ((TAG,), member.name)) for member in (record, *record.subclasses)]
+
+
+def _names(records: Sequence[Record]) -> frozenset[str]:
+    return frozenset(field.name for record in records for field in record.shown)

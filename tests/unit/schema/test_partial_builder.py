@@ -1,0 +1,649 @@
+"""PartialBuilder: closed parts judged once and alone, with early faults. F17, F18, F21. The whole has the last word."""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+import gc
+import json
+import uuid
+from collections import deque
+from datetime import date
+from decimal import Decimal
+from itertools import pairwise
+from pathlib import Path
+from typing import Annotated, Any, Literal, NamedTuple, Required, TypedDict
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import (
+    AfterValidator,
+    AliasChoices,
+    AliasPath,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Discriminator,
+    Field,
+    PlainValidator,
+    RootModel,
+    SecretStr,
+    StringConstraints,
+    Tag,
+    ValidationInfo,
+    WrapValidator,
+    create_model,
+    field_validator,
+    model_validator,
+)
+from pydantic.dataclasses import dataclass as pydantic_dataclass
+from tests.growing import grows, watched
+from tests.support import splits
+
+from unspool.errors import OutputValidationError
+from unspool.schema import UNKNOWN, Schema, Unknown, format_value
+from unspool.schema.views import Part
+
+
+class Item(BaseModel):
+    name: str
+    age: int = 0
+
+
+class Colour(enum.Enum):
+    RED = "red"
+    BLUE = "blue"
+
+
+class Number(enum.IntEnum):
+    ONE = 1
+    TWO = 2
+
+
+@dataclasses.dataclass
+class Point:
+    x: int
+    y: float = 0.5
+    tags: list[str] = dataclasses.field(default_factory=list)
+
+
+@pydantic_dataclass
+class Checked:
+    small: Annotated[int, Field(lt=10)]
+
+
+class Pair(NamedTuple):
+    left: int
+    right: Item | None = None
+
+
+class Node(TypedDict, total=False):
+    name: Required[str]
+    children: list[Node]
+
+
+class Aliased(BaseModel):
+    model_config = ConfigDict(validate_by_name=True, validate_by_alias=True)
+    first: str = Field(alias="firstName")
+    second: int = Field(0, validation_alias=AliasChoices("two", "zwei"))
+
+
+class Deep(BaseModel):
+    inner: int = Field(validation_alias=AliasPath("a", 0))
+    plain: list[Item] = []
+
+
+class Open(BaseModel):
+    model_config = ConfigDict(extra="allow")
+    __pydantic_extra__: dict[str, Item]
+    name: str
+
+
+class Closed(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    name: str
+
+
+class Items(RootModel[list[Item]]):
+    pass
+
+
+class Cat(BaseModel):
+    kind: Literal["cat"]
+    lives: int
+
+
+class Dog(BaseModel):
+    kind: Literal["dog", "wolf"]
+    toys: list[Item] = []
+
+
+Pet = Annotated[Cat | Dog, Field(discriminator="kind")]
+
+
+class Bird(BaseModel):
+    kind: Literal["bird"]
+    size: Annotated[int, Field(gt=0)]
+
+
+Nested = Annotated[Annotated[Cat | Dog, Field(discriminator="kind")] | Bird, Field(discriminator="kind")]
+
+
+def told(value: Any) -> str:
+    return "cat" if (value.get("lives") if isinstance(value, dict) else getattr(value, "lives", None)) else "dog"
+
+
+Called = Annotated[Annotated[Cat, Tag("cat")] | Annotated[Dog, Tag("dog")], Discriminator(told)]
+
+
+class Split(BaseModel):
+    words: Annotated[list[str], BeforeValidator(lambda value: value.split() if isinstance(value, str) else value)]
+    items: list[Item] = []
+
+
+class Before(BaseModel):
+    items: list[Item]
+    count: int = 0
+
+    @model_validator(mode="before")
+    @classmethod
+    def counted(cls, data: Any) -> Any:
+        data = data if isinstance(data, dict) else dict(data)
+        data.setdefault("count", len(data["items"]))  # changes what it is given
+        return data
+
+
+class After(BaseModel):
+    low: int
+    high: int
+    names: list[Annotated[str, AfterValidator(str.title)]] = []
+
+    @model_validator(mode="after")
+    def ordered(self) -> After:
+        if self.low > self.high:
+            raise ValueError("low is above high")
+        return self
+
+
+class Crossed(BaseModel):
+    start: int
+    end: int
+    items: list[Item] = []
+
+    @field_validator("end")
+    @classmethod
+    def later(cls, value: int, info: ValidationInfo) -> int:
+        if value < info.data["start"]:
+            raise ValueError("end is before start")
+        return value
+
+
+class Stripped(BaseModel):
+    model_config = ConfigDict(str_strip_whitespace=True, str_max_length=5)
+    name: str
+    code: Annotated[str, StringConstraints(to_upper=True)] = ""
+
+
+class Slow(BaseModel):
+    made: Annotated[int, WrapValidator(lambda value, handler: handler(value) + 1)]
+    plain: Annotated[str, PlainValidator(lambda value: value * 2)] = ""
+
+
+class Doubtful(BaseModel):
+    item: Item | Unknown
+    count: int | Unknown = 0
+
+
+class Initial(BaseModel):
+    name: str
+
+    def __init__(self, **data: Any) -> None:
+        super().__init__(**{**data, "name": data["name"].lower()})
+
+
+CASES: list[tuple[Any, Any]] = [
+    (int, 5),
+    (str, "Say “hi”"),
+    (list[int], [1, 2, 3]),
+    (list[float], [1, 2.5, 3]),
+    (list[list[Item]], [[{"name": "a"}], [], [{"name": "b"}, {"name": "c"}]]),
+    (dict[str, list[Item]], {"a": [{"name": "x"}], "b": []}),
+    (dict[int, Item], {"1": {"name": "x"}, "2": {"name": "y"}}),
+    (dict[Colour, int], {"red": 1, "blue": 2}),
+    (dict[date, list[str]], {"2026-01-02": ["a"]}),
+    (dict, {"a": [1, {"b": None}]}),
+    (list, [1, "a", [2]]),
+    (Any, {"a": [1, {"b": None}], "é": "ü"}),
+    (set[int], [1, 2, 2, 3]),
+    (frozenset[Colour], ["red", "blue", "red"]),
+    (tuple[int, ...], [1, 2, 3]),
+    (tuple[int, Item, str], [1, {"name": "x"}, "y"]),
+    (deque[Item], [{"name": "a"}, {"name": "b"}]),
+    (Point, {"x": 1, "y": 2, "tags": ["a", "b"]}),
+    (Checked, {"small": 3}),
+    (Pair, [1, {"name": "x"}]),
+    (list[Pair | None], [[1], None, [2, {"name": "z"}]]),
+    (Node, {"name": "a", "children": [{"name": "b", "children": []}, {"name": "c"}]}),
+    (Aliased, {"firstName": "a", "zwei": 3}),
+    (Aliased, {"first": "a", "two": 3}),
+    (Deep, {"a": [3], "plain": [{"name": "x"}]}),
+    (Open, {"name": "a", "more": {"name": "b"}, "less": {"name": "c", "age": 1}}),
+    (Item, {"name": "a", "ignored": [{"deep": 1}], "age": 3}),
+    (Items, [{"name": "a"}]),
+    (dict[str, Items], {"x": [{"name": "a"}]}),
+    (list[Pet], [{"kind": "cat", "lives": 9}, {"toys": [{"name": "b"}], "kind": "wolf"}]),
+    (list[Nested], [{"kind": "bird", "size": 1}, {"kind": "cat", "lives": 9}, {"toys": [], "kind": "dog"}]),
+    (list[Called], [{"kind": "cat", "lives": 9}, {"kind": "dog", "toys": [{"name": "b"}]}]),
+    (list[Item | int | None], [1, None, {"name": "a"}]),
+    (list[Item | Point], [{"name": "a"}, {"x": 1, "y": 0.5}]),
+    (list[list[int] | list[str]], [[1], ["a"], []]),
+    (list[dict[str, int] | Item], [{"a": 1}, {"name": "a", "age": 2}]),
+    (Split, {"words": "a b", "items": [{"name": "x"}]}),
+    (Before, {"items": [{"name": "x"}, {"name": "y"}]}),
+    (After, {"low": 1, "high": 2, "names": ["ada", "bob"]}),
+    (list[Crossed], [{"start": 1, "end": 2, "items": [{"name": "x"}]}, {"end": 3, "start": 1}]),
+    (Stripped, {"name": " abc ", "code": "ab"}),
+    (Slow, {"made": 1, "plain": "x"}),
+    (Doubtful, {"item": {"unknown": True}, "count": {"unknown": True}}),
+    (Doubtful, {"item": {"name": "x"}, "count": 3}),
+    (Initial, {"name": "ADA"}),
+    (list[Decimal], ["1.50", 2]),
+    (list[Path | None], ["a/b", None]),
+    (list[uuid.UUID], [str(uuid.UUID(int=5))]),
+    (list[SecretStr], ["s"]),
+    (list[bytes], ["abc"]),
+    (list[Number], [1, 2]),
+    (list[Literal[1, "a", None]], [1, "a", None]),
+    (create_model("Made", when=(date | None, None), how=(Literal["x"], "x")), {"when": "2026-01-02"}),
+]
+
+
+@pytest.mark.parametrize(("wanted", "data"), CASES, ids=lambda value: str(value)[:40])
+def test_what_closed_is_what_the_whole_will_be(wanted: Any, data: Any) -> None:
+    """At every cut, growing; and after the last bracket, before the whole is validated, the same value."""
+    text = json.dumps(data, ensure_ascii=False)
+    for slices in splits(text, rounds=2):
+        seen = watched(wanted, slices)
+        assert all(grows(*pair) for pair in pairwise(seen.shown)) or wanted in CHANGED
+        closed = seen.partial.value
+        result = seen.finish()
+        assert seen.invalid == []
+        if isinstance(data, dict | list):
+            assert repr(closed) == repr(result)
+            assert seen.partial.state() == "complete"
+        assert seen.partial.value is result
+
+
+CHANGED = (Stripped, Slow, Initial, After, Doubtful, list[Decimal])
+"""Validators that make other text of what was shown."""
+
+LITERALS: list[tuple[Any, str]] = [
+    (list[Item], "[Item('a'), Item(name='b', age=3)]"),
+    (dict[str, Item], "{'a': Item('b'), 'c': Item('d', 2)}"),
+    (dict[int, Item], "{1: Item('b')}"),
+    (list[Colour], "[Colour.RED, Colour('blue'), 'red']"),
+    (set[int], "{1, 2, 3}"),
+    (frozenset[int], "frozenset({1, 2})"),
+    (tuple[int, Item], "(1, Item('a'))"),
+    (list[tuple[int, ...]], "[(1, 2), (), (3,)]"),
+    (Point, "Point(1, 2, tags=['a'])"),
+    (Pair, "Pair(1, Item('x'))"),
+    (Node, "{'name': 'a', 'children': [{'name': 'b'}]}"),
+    (Node, "Node(name='a', children=[Node(name='b')])"),
+    (Aliased, "Aliased(first='a', second=2)"),
+    (Open, "Open(name='a', more=Item('x'))"),
+    (list[Pet], "[Cat('cat', 9), Dog(kind='wolf', toys=[Item('a')])]"),
+    (list[Item | Point | int], "[Item('a'), 3, Point(1)]"),
+    (list[Any], "[1, {'a': (2, {3})}, None]"),
+    (Doubtful, "Doubtful(UNKNOWN, UNKNOWN)"),
+    (Before, "Before(items=[Item('x')])"),
+    (list[Crossed], "[Crossed(1, 2, [Item('x')]), Crossed(end=3, start=1)]"),
+    (list[bytes], "[b'abc', 'def']"),
+    (list[Decimal], "['1.5', 2]"),
+    (Items, "[Item('a')]"),
+]
+
+
+@pytest.mark.parametrize(("wanted", "text"), LITERALS, ids=lambda value: str(value)[:40])
+def test_the_same_in_python_syntax(wanted: Any, text: str) -> None:
+    for slices in splits(text, rounds=2):
+        seen = watched(wanted, slices, "python")
+        assert all(grows(*pair) for pair in pairwise(seen.shown)) or wanted in CHANGED
+        closed = seen.partial.value
+        result = seen.finish()
+        assert seen.invalid == []
+        assert repr(closed) == repr(result)
+
+
+class Base(BaseModel):
+    name: str
+
+
+class Sub(Base):
+    more: list[Item] = []
+
+
+@pytest.mark.parametrize(
+    ("protocol", "start", "rest"),
+    [
+        ("json", '[{"class":"Sub","name":"a","more":[{"name":"x"},', '{"name":"y"}]},{"class":"Base","name":"b"}]'),
+        ("python", "[Sub('a', [Item('x'), ", "Item('y')]), Base('b')]"),
+    ],
+)
+def test_a_family_is_told_by_class_or_constructor(protocol: Any, start: str, rest: str) -> None:
+    schema = Schema.of(list[Base], subclasses=[Sub])
+    seen = watched(schema, [start], protocol)
+    assert seen.partial[0].more[0] == Item(name="x")
+    seen.feed(rest)
+    assert seen.partial.value == [Sub(name="a", more=[Item(name="x"), Item(name="y")]), Base(name="b")] == seen.finish()
+
+
+def test_a_constructor_inside_any_is_made() -> None:
+    class Holder(BaseModel):
+        item: Item
+        other: Any
+
+    seen = watched(Holder, ["Holder(item=Item('a'), other=[Item('b'), {'c': Item('d')}, Item('e'"], "python")
+    assert seen.partial.other[0] == Item(name="b")
+    assert seen.partial.other[1] == {"c": Item(name="d")}
+    assert seen.partial.other[2].name == "e"
+
+
+# Faults
+
+
+FAULTS: list[tuple[Any, str, str, tuple[Any, ...]]] = [
+    (Item, '{"name":"a","age":"x"', "json", ("age",)),
+    (Item, '{"name":1,', "json", ("name",)),
+    (Item, '{"age":1}', "json", ("name",)),
+    (Item, '{"name":["a"]', "json", ("name",)),
+    (list[Item], '[{"name":"a"},[1]', "json", (1,)),
+    (list[Item], '[{"name":"a"},3,', "json", (1,)),
+    (list[Item], '{"a":1}', "json", ()),
+    (Closed, '{"other":[1]', "json", ("other",)),
+    (Closed, '{"other":1,', "json", ("other",)),
+    (Checked, '{"small":30,', "json", ("small",)),
+    (Aliased, '{"two":1}', "json", ("firstName",)),
+    (Aliased, '{"firstName":1,', "json", ("firstName",)),
+    (Annotated[list[int], Field(max_length=1)], "[1,2]", "json", ()),
+    (dict[int, int], '{"a":1,', "json", ("a",)),
+    (dict[str, Item], '{"a":{"name":1,', "json", ("a", "name")),
+    (tuple[int, int], "[1,2,3]", "json", ()),
+    (Pair, '["x",', "json", (0,)),
+    (After, '{"low":3,"high":2}', "json", ()),
+    (list[Crossed], '[{"start":3,"end":2}', "json", (0, "end")),
+    (list[Pet], '[{"kind":"cow",', "json", (0,)),
+    (list[Pet], '[{"kind":"cat","lives":"x"', "json", (0, "lives")),
+    (list[Pet], '[{"lives":"x","kind":"cat"', "json", (0, "lives")),
+    (Open, '{"more":{"name":1,', "json", ("more", "name")),
+    (Item, "Item(name=1,", "python", ("name",)),
+    (Item, "Item('a', None)", "python", ("age",)),
+    (list[Item], "[{'name': 'a'}", "python", (0,)),
+    (list[Colour], "[Colour('green')", "python", (0,)),
+    (set[int], "[1]", "python", ()),
+    (Stripped, '{"name":"abcdefgh"', "json", ("name",)),
+]
+
+
+@pytest.mark.parametrize(("wanted", "text", "protocol", "path"), FAULTS, ids=lambda value: str(value)[:40])
+def test_a_fault_is_told_the_moment_it_is_sure(wanted: Any, text: str, protocol: Any, path: Any) -> None:
+    for slices in splits(text, rounds=1):
+        seen = watched(wanted, slices[:-1], protocol)
+        seen.feed(slices[-1] if slices else "")
+        assert [fault.path for fault in seen.invalid] == [path]
+        assert seen.partial.invalid == tuple(seen.invalid)
+    before = watched(wanted, [text[:-1]] if text[-1] not in ",)" else [text[:-2]], protocol)
+    assert before.invalid == []
+
+
+@pytest.mark.parametrize(
+    ("wanted", "text"),
+    [
+        (Split, '{"words":"a b c","items":[]}'),
+        (Before, '{"items":[{"name":"a"}]}'),
+        (list[Item | Point], '[{"name":"a"}]'),
+        (list[Annotated[list[int], BeforeValidator(lambda value: [1])]], '[["x"]]'),
+    ],
+)
+def test_no_fault_is_told_of_what_may_yet_be_right(wanted: Any, text: str) -> None:
+    seen = watched(wanted, [text])
+    seen.finish()
+    assert seen.invalid == []
+
+
+class Fixing(BaseModel):
+    items: list[Item]
+
+    @model_validator(mode="before")
+    @classmethod
+    def fixed(cls, data: Any) -> Any:
+        return {"items": [{"name": str(item["name"])} for item in data["items"]]}
+
+
+def test_below_a_validator_that_sees_the_answer_first_nothing_is_sure() -> None:
+    seen = watched(Fixing, ['{"items":[{"name":1},{"name":"b"}'])
+    assert seen.invalid == []
+    assert seen.partial.items[1] == Item(name="b")
+    seen.feed("]}")
+    assert seen.partial.value == Fixing(items=[{"name": "1"}, {"name": "b"}])  # type: ignore[list-item]
+    assert seen.invalid == []
+
+
+def test_the_answer_is_not_changed_by_validators_of_parts() -> None:
+    seen = watched(Before, ['{"items":[{"name":"x"}]}'])
+    assert seen.machine.partial_value == {"items": [{"name": "x"}]}
+
+
+def test_the_faults_are_those_of_the_whole() -> None:
+    text = '[{"name":1,"age":"x"},{"name":"a"},{"age":2},[]]'
+    seen = watched(list[Item], list(text))
+    with pytest.raises(OutputValidationError) as caught:
+        seen.finish()
+    assert [fault.path for fault in seen.invalid] == [problem.path for problem in caught.value.problems]
+    assert [fault.kind for fault in seen.invalid] == [problem.kind for problem in caught.value.problems]
+    assert seen.partial[1] == Item(name="a")
+    assert seen.partial[0].name is None and seen.partial[3] == []
+
+
+# F21: validators and partials
+
+
+def test_validators_learn_that_they_see_a_part_and_run_once_on_each() -> None:
+    """F21: `info.context` says so, with the path; exactly one final call without it."""
+    calls: list[Any] = []
+
+    class Told(BaseModel):
+        text: str
+        foo: str = ""
+
+        @field_validator("text")
+        @classmethod
+        def checked(cls, value: str, info: ValidationInfo) -> str:
+            calls.append(("text", value, info.context))
+            return value
+
+        @model_validator(mode="after")
+        def whole(self, info: ValidationInfo) -> Told:
+            partial = bool((info.context or {}).get("partial"))
+            calls.append(("model", partial))
+            if not self.foo and not partial:
+                raise ValueError("foo is missing")
+            return self
+
+    seen = watched(list[Told], list('[{"text":"abc","foo":"f"}'), once=True)
+    context = {"partial": True, "path": (0,)}
+    assert calls == [("text", "abc", context), ("model", True)]
+    seen.feed("]").finish()
+    assert calls[2:] == [("text", "abc", None), ("model", False)]
+
+
+def test_nothing_is_validated_again_at_each_level() -> None:
+    calls: list[str] = []
+
+    def seen_once(value: str) -> str:
+        calls.append(value)
+        return value
+
+    class Leaf(BaseModel):
+        name: Annotated[str, AfterValidator(seen_once)]
+
+    class Branch(BaseModel):
+        leaves: list[Leaf]
+        branches: list[Branch] = []
+
+    text = '{"leaves":[{"name":"a"},{"name":"b"}],"branches":[{"leaves":[{"name":"c"}],"branches":[]}]}'
+    watched(Branch, list(text), once=True)
+    assert calls == ["a", "b", "c"]
+
+
+def test_what_validators_raise_is_no_fault_until_the_end() -> None:
+    def broken(value: str) -> str:
+        raise RuntimeError(value)
+
+    seen = watched(list[Annotated[str, AfterValidator(broken)]], ['["a","b"]'])
+    assert seen.invalid == []
+    assert list(seen.partial) == ["a", "b"]
+    with pytest.raises(OutputValidationError):
+        seen.finish()
+
+
+def test_null_stands_for_a_field_left_out_where_the_provider_was_told_so() -> None:
+    """OpenAI's strict mode has every field required, so that what has a default comes as null."""
+    seen = watched(Item, ['{"name":"a","age":null}'], drops_nulls=True)
+    assert seen.invalid == []
+    assert seen.partial.value == Item(name="a")
+    assert watched(Item, ['{"name":"a","age":null}']).faults[0][0] == "age"
+
+
+def test_unions_that_would_take_pydantic_too_long_are_left_to_the_end() -> None:
+    class One(BaseModel):
+        inner: One | Two | None = None
+
+    class Two(BaseModel):
+        inner: One | Two | None = None
+
+    globals_ = {"One": One, "Two": Two}
+    One.model_rebuild(_types_namespace=globals_)
+    Two.model_rebuild(_types_namespace=globals_)
+    text = '{"inner":' * 30 + "null" + "}" * 30
+    seen = watched(list[One | Two], [f"[{text}]"])
+    assert seen.invalid == []
+
+
+def test_what_has_closed_is_not_kept() -> None:
+    """Nor left to the garbage collector."""
+    gc.collect()
+    gc.disable()
+    try:
+        seen = watched(list[Item], ["[" + '{"name":"a"},' * 50], once=True)
+        assert len(seen.partial) == 50
+        assert sum(type(thing) is Part for thing in gc.get_objects()) == 1
+    finally:
+        gc.enable()
+
+
+# Property
+
+
+NAMES = ["alpha", "beta", "gamma", "delta"]
+WORDS = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=6)
+
+
+@st.composite
+def typed_values(draw: st.DrawFn, depth: int = 3) -> tuple[Any, Any]:
+    """A type, and a value of it as JSON data."""
+    kinds = ["int", "str", "float", "bool", "literal", "enum", "date", "any"]
+    if depth:
+        kinds += ["list", "optional", "dict", "model", "dataclass", "typed-dict", "union", "tuple", "set"] * 2
+    kind = draw(st.sampled_from(kinds))
+    inner = typed_values(depth - 1)
+    match kind:
+        case "int":
+            return int, draw(st.integers(-(10**20), 10**20))
+        case "str":
+            return str, draw(WORDS)
+        case "float":
+            return float, draw(st.floats(allow_nan=False, allow_infinity=False) | st.integers(-1000, 1000))
+        case "bool":
+            return bool, draw(st.booleans())
+        case "literal":
+            return Literal["one", "two", 3], draw(st.sampled_from(["one", "two", 3]))
+        case "enum":
+            return Colour, draw(st.sampled_from(["red", "blue"]))
+        case "date":
+            return date, draw(st.dates()).isoformat()
+        case "any":
+            return Any, draw(
+                st.recursive(
+                    st.none() | st.booleans() | st.integers() | WORDS,
+                    lambda more: st.lists(more, max_size=2) | st.dictionaries(WORDS, more, max_size=2),
+                    max_leaves=4,
+                )
+            )
+        case "list" | "tuple" | "set":
+            item, value = draw(inner)
+            if kind == "tuple":
+                return tuple[item, int], [value, draw(st.integers())]
+            if kind == "set":
+                return set[str], draw(st.lists(WORDS, max_size=3))
+            return list[item], [value] * draw(st.integers(0, 3))
+        case "optional":
+            item, value = draw(inner)
+            return item | None, draw(st.sampled_from([value, None]))
+        case "dict":
+            item, value = draw(inner)
+            return dict[str, item], dict.fromkeys(draw(st.lists(WORDS, max_size=2)), value)
+        case "union":
+            item, value = draw(inner)
+            return list[item | int], [value, 1]
+        case _:
+            fields = {name: draw(inner) for name in NAMES[: draw(st.integers(1, 3))]}
+            data = {name: value for name, (_, value) in fields.items()}
+            types = {name: item for name, (item, _) in fields.items()}
+            if kind == "model":
+                return create_model("Made", **{name: (item, ...) for name, item in types.items()}), data  # type: ignore[call-overload]
+            if kind == "dataclass":
+                return dataclasses.make_dataclass("Data", list(types.items())), data
+            return TypedDict("Typed", types), data  # type: ignore[operator]
+
+
+@given(typed_values(), st.data())
+def test_partials_of_random_types_grow_and_end_in_the_result(typed: tuple[Any, Any], data: st.DataObject) -> None:
+    wanted, value = typed
+    text = json.dumps(value, ensure_ascii=data.draw(st.booleans()))
+    cuts = sorted(data.draw(st.lists(st.integers(0, len(text)), max_size=5)))
+    slices = [text[a:b] for a, b in zip([0, *cuts], [*cuts, len(text)], strict=True)]
+    seen, chars = watched(wanted, slices), watched(wanted, list(text))
+    for shown in (seen.shown, chars.shown):
+        assert all(grows(*pair) for pair in pairwise(shown))
+    closed = seen.partial.snapshot()
+    assert repr(closed) == repr(chars.partial.snapshot())
+    try:
+        result = seen.finish()
+    except OutputValidationError:  # two members of a union that both take it, and such
+        return
+    assert seen.invalid == [] == chars.invalid
+    if isinstance(value, dict | list):
+        assert repr(closed) == repr(result)
+
+
+@given(typed_values())
+def test_the_same_in_python_syntax_for_random_types(typed: tuple[Any, Any]) -> None:
+    wanted, value = typed
+    schema: Schema[Any] = Schema.of(wanted)
+    made = schema.validate(value)
+    try:
+        text = format_value(made, "python", T=schema)
+        expected = watched(schema, [text], "python").finish()
+    except Exception:  # classes of one name, text that has no spelling
+        return
+    seen = watched(schema, list(text), "python")
+    assert all(grows(*pair) for pair in pairwise(seen.shown))
+    assert seen.invalid == []
+    if isinstance(value, dict | list):
+        assert repr(seen.partial.snapshot()) == repr(expected)
+
+
+def test_unknown_is_shown_as_the_marker() -> None:
+    assert watched(Doubtful, ['{"item":{"unknown":true},']).partial.item is UNKNOWN
