@@ -146,3 +146,9 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
             red=True,
             bold=True,
         )
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Tests run in several processes, which must agree on their names: no addresses in them (`support.named`)."""
+    if " at 0x" in item.nodeid:
+        raise pytest.UsageError(f"{item.nodeid} has the address of an object in its name: give it ids=named.")

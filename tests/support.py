@@ -6,8 +6,16 @@ A stream test takes `splits(data)` and demands the same result from each way of 
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Protocol
+
+
+def named(value: object) -> str:
+    """Name a test by a value: the same in every process, which addresses and the order of sets are not."""
+    if isinstance(value, set | frozenset):
+        return f"{{{', '.join(sorted(map(repr, value)))}}}"
+    return re.sub(r" at 0x[0-9a-f]+", "", str(value))
 
 
 class Feeds[In, Out](Protocol):

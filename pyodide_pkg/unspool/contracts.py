@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from unspool.errors import ConfigError, UnspoolError, shown_url
 from unspool.frozen_json import FrozenDict, FrozenList, freeze, freeze_object
-from unspool.messages import Message, unnested
-from unspool.messages.projection import ImagePolicy, project
+from unspool.immutable import Immutable
+from unspool.messages import ImagePolicy, Message, project, unnested
 
 if TYPE_CHECKING:
     from unspool.schema.native import Dialect
@@ -22,12 +22,14 @@ if TYPE_CHECKING:
 
 _TELLING_CHARS = 16
 """Shorter values of a query (`2024-10-21`, `v1`) are no credentials, and stand in many messages."""
+_CREDENTIAL_NAME = re.compile(r"auth|key|token|secret|cookie|passw|credential|signature", re.IGNORECASE)
+_PLAIN_PARAMETER = re.compile(r"alt|api[-_]?version|page[-_]?size|limit", re.IGNORECASE)
 _HEADER_NAME = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")  # RFC 9110, token
 # ASCII, because clients disagree on the rest; no white space at the ends.
 _HEADER_VALUE = re.compile(r"(?:[!-~](?:[\t -~]*[!-~])?)?")
 
 
-class Request:
+class Request(Immutable):
     """One call of a model, in neutral terms. Frozen through and through: whoever is handed one can only read it."""
 
     __slots__ = (
@@ -112,13 +114,8 @@ class Request:
         same = all(one is other for one, other in zip(messages, self.messages, strict=True))
         return self if same else self.replaced(messages=messages)
 
-    def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError("A request is immutable; build a new one with `replaced`.")
 
-    __delattr__ = __setattr__  # type: ignore[assignment]
-
-
-class OutputSchema:
+class OutputSchema(Immutable):
     """A JSON Schema that the provider is asked to hold its answer to."""
 
     __slots__ = ("name", "schema", "strict")
@@ -130,9 +127,6 @@ class OutputSchema:
         object.__setattr__(self, "name", name)
         object.__setattr__(self, "schema", freeze_object(schema, "output_schema"))
         object.__setattr__(self, "strict", strict)
-
-    def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError("An output schema is immutable; build a new one.")
 
 
 class ModelFacts:
@@ -183,8 +177,10 @@ class HttpRequest:
             ConfigError: INVALID_OPTIONS when a header cannot be sent. The message names the header, not its value,
                 which the HTTP libraries would show.
         """
-        for name, value in headers.items():
-            if not _HEADER_NAME.fullmatch(name) or not _HEADER_VALUE.fullmatch(value):
+        given: Mapping[Any, Any] = headers
+        for name, value in given.items():
+            is_text = isinstance(name, str) and isinstance(value, str)
+            if not is_text or not _HEADER_NAME.fullmatch(name) or not _HEADER_VALUE.fullmatch(value):
                 raise ConfigError("INVALID_OPTIONS", f"The header {name!r} holds characters that HTTP does not allow.")
         self.method = method
         self.url = url
@@ -197,6 +193,17 @@ class HttpRequest:
         query = self.url.partition("?")[2].split("&")
         asked = (value for value in (member.partition("=")[2] for member in query) if len(value) >= _TELLING_CHARS)
         return (*values, *(value.rpartition(" ")[2] for value in values), *asked)
+
+    def credentials(self) -> tuple[str, ...]:
+        """Give those of the secrets that are credentials by their names: the rest, a server may speak of."""
+        from urllib.parse import unquote  # here, because only calls over HTTP need it
+
+        named = [value for name, value in self.headers.items() if _CREDENTIAL_NAME.search(name)]
+        query = [member.partition("=") for member in self.url.partition("?")[2].split("&")]
+        asked = (unquote(value) for name, _, value in query if not _PLAIN_PARAMETER.fullmatch(name))
+        return tuple(
+            word for word in (*(value.rpartition(" ")[2] for value in named), *asked) if len(word) >= _TELLING_CHARS
+        )
 
     def __repr__(self) -> str:
         url = shown_url(self.url)
@@ -305,7 +312,11 @@ class Adapter(Protocol):
         ...
 
     def models(self, body: Any) -> list[ModelFacts]:
-        """Read the answer to `models_request`, parsed. Raises WireError (PROTOCOL) when it lists no models."""
+        """Read the answer to `models_request`, parsed: what the endpoint says, and nothing that `facts` knows.
+
+        Raises:
+            WireError: PROTOCOL when it lists no models.
+        """
         ...
 
 

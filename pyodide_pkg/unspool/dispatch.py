@@ -38,16 +38,16 @@ class DispatchedModel(LanguageModel):
 
         try:
             chunks: Any = self._wrap(proceed)
+            if not isinstance(chunks, AsyncIterable):
+                raise ConfigError(
+                    "INVALID_OPTIONS",
+                    f"A middleware must give an asynchronous iterable of chunks, not {type(chunks).__name__}.",
+                )
+            return _Wrapped(cast("AsyncIterable[Chunk]", chunks), sent)
         except UnspoolError:
             raise
         except Exception as error:
             raise _failure(error) from error
-        if not isinstance(chunks, AsyncIterable):
-            raise ConfigError(
-                "INVALID_OPTIONS",
-                f"A middleware must give an asynchronous iterable of chunks, not {type(chunks).__name__}.",
-            )
-        return _Wrapped(cast("AsyncIterable[Chunk]", chunks), sent)
 
     def _decoder(self, request: Request) -> ProviderDecoder:
         return _PassedOn()

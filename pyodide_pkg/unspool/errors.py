@@ -146,6 +146,10 @@ class UnspoolError(Exception):
     def __str__(self) -> str:
         return f"{self.code}: {self.message}"
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # As exceptions do it by themselves, it would be made anew of the message alone.
+        return _remade, (type(self), self.args, self.__dict__)
+
     def to_wire(self) -> dict[str, object]:
         """Give the error as JSON-safe data: `code`, `message`, `retryable` and what is known."""
         wire: dict[str, object] = {"code": self.code, "message": self.message, "retryable": self.retryable}
@@ -160,6 +164,12 @@ class UnspoolError(Exception):
         if self.partial_value is not None:
             wire["partialValue"] = self.partial_value
         return wire
+
+
+def _remade(kind: type[UnspoolError], args: tuple[Any, ...], members: Mapping[str, Any]) -> UnspoolError:
+    error = kind.__new__(kind, *args)
+    error.__dict__.update(members)
+    return error
 
 
 class ConfigError(UnspoolError):
@@ -219,7 +229,7 @@ class WireError(UnspoolError):
 class StreamTruncatedError(WireError):
     """The body ended cleanly, but before the provider said that the answer was over."""
 
-    def __init__(self, message: str) -> None:
+    def __init__(self, message: str = "The response ended before the provider said that it was complete.") -> None:
         super().__init__("STREAM_TRUNCATED", message, retryable=True)
 
 

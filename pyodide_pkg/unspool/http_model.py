@@ -9,7 +9,7 @@ from typing import Any, Unpack, cast
 
 from unspool.contracts import Adapter, ApiKey, HttpRequest, ProviderDecoder, Request, Response, Transport
 from unspool.errors import ConfigError, UnspoolError, shown_url
-from unspool.messages.projection import ImagePolicy
+from unspool.messages import ImagePolicy
 from unspool.model import LanguageModel
 from unspool.options import CallOptions
 from unspool.providers.request import host_of, is_local
@@ -85,6 +85,7 @@ class HttpModel(LanguageModel):
             raise ConfigError("INVALID_OPTIONS", "image_policy must be an ImagePolicy.")
         if image_input not in (None, True, False):
             raise ConfigError("INVALID_OPTIONS", "image_input must be true, false or None.")
+        self._sent: tuple[str, ...] = ()
         self._image_input = image_input
         self._image_policy = image_policy
         self._limits = (_seconds("timeout_s", timeout_s), _seconds("idle_timeout_s", idle_timeout_s))
@@ -108,7 +109,11 @@ class HttpModel(LanguageModel):
         request = request.projected(image_input=image_input, image_policy=self._image_policy)
         return await self._send(self.adapter.build(request, api_key=credential, base_url=self.base_url))
 
+    def _secrets(self, credential: str | None) -> tuple[str, ...]:
+        return (*super()._secrets(credential), *self._sent)
+
     async def _send(self, sent: HttpRequest) -> Response:
+        self._sent = sent.credentials()  # keys in headers of the adapter and in the address are the same each time
         if self._transport is None:
             timeout_s, idle_timeout_s = self._limits
             self._transport = default_transport(timeout_s=timeout_s, idle_timeout_s=idle_timeout_s)

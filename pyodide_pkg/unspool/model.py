@@ -132,6 +132,10 @@ class LanguageModel(ABC):
         """Fetch what `_open` is to send as credential; it is blanked out of every error. May raise anything."""
         return None
 
+    def _secrets(self, credential: str | None) -> tuple[str, ...]:
+        """Give what is blanked out of the errors of a call, beside what looks like a credential."""
+        return () if credential is None else (credential,)
+
     @abstractmethod
     async def _open(self, request: Request, credential: str | None) -> Response:
         """Send the request and give the response, once its headers are there. May raise anything."""
@@ -288,6 +292,8 @@ class ChunkStream:
             while True:
                 blame = NetworkError
                 data = await self._response.read()
+                if self._aborted:  # and whoever was waiting in there did not mind
+                    raise CallCancelledError
                 blame = WireError
                 chunks = self._machine.finish() if data is None else self._machine.feed(data)
                 if self._machine.done:
@@ -325,8 +331,10 @@ class ChunkStream:
     async def _finish(self, chunks: list[Chunk]) -> list[Chunk]:
         """Close the response, and only then give the terminal chunk."""
         self._over = True
-        self._record(chunks)
-        await self._release()
+        try:
+            self._record(chunks)
+        finally:
+            await self._release()
         return chunks
 
     def _fail(self, error: UnspoolError) -> list[Chunk]:
@@ -341,8 +349,8 @@ class ChunkStream:
             self._assembler.feed(chunk)
         last = chunks[-1]
         if isinstance(last, Finish) and last.error is not None:
-            if self._credential is not None:
-                blank_out(last.error, self._credential)
+            for secret in self._model._secrets(self._credential):  # pyright: ignore[reportPrivateUsage]
+                blank_out(last.error, secret)
             self.error = last.error
 
     def _interrupt(self) -> None:

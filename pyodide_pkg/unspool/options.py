@@ -52,9 +52,7 @@ def build_request(model: str, prompt: Prompt, defaults: CallOptions, options: Ca
         ConfigError: INVALID_OPTIONS, naming the option at fault.
     """
     check_options(options)
-    merged: dict[str, Any] = dict(defaults)
-    merged.update((name, value) for name, value in options.items() if value is not None)
-    merged["extra"] = {**(defaults.get("extra") or {}), **(options.get("extra") or {})}
+    merged: dict[str, Any] = {**merged_options(defaults, options)}
     messages = messages_of(prompt)
     system = merged.pop("system", None)
     if system:
@@ -62,6 +60,14 @@ def build_request(model: str, prompt: Prompt, defaults: CallOptions, options: Ca
     stop = merged.pop("stop", None) or ()
     tools = merged.pop("tools", None) or ()
     return Request(model, messages, stop=(stop,) if isinstance(stop, str) else stop, tools=tools, **merged)
+
+
+def merged_options(defaults: CallOptions, options: CallOptions) -> CallOptions:
+    """Put a call's options over defaults: None leaves the default, and `extra` is joined member by member."""
+    merged: dict[str, Any] = {**defaults}
+    merged.update((name, value) for name, value in options.items() if value is not None)
+    merged["extra"] = {**(defaults.get("extra") or {}), **(options.get("extra") or {})}
+    return cast(CallOptions, merged)
 
 
 def check_options(options: CallOptions) -> None:

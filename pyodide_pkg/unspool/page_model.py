@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
-from typing import Any, cast
+from typing import Any
 
 from unspool import llms
 from unspool.contracts import Request
-from unspool.errors import CallCancelledError, ConfigError, ProviderError, UnspoolError
+from unspool.errors import CallCancelledError, ConfigError, UnspoolError
 from unspool.model import LanguageModel
-from unspool.stream.chunk_json import chunk_of, is_chunk
+from unspool.stream.chunk_json import chunk_of, error_of, is_chunk
 from unspool.structured import strict_json
 from unspool.tagged import camel_case
 from unspool.wire import plain
@@ -93,12 +93,11 @@ async def _open(page: Any, request: str) -> str:
 def _failure(error: Exception) -> UnspoolError:
     """Keep the code of an error of the page's; a JavaScript error shows its members as attributes."""
     code, words = getattr(error, "code", None), getattr(error, "message", None)
-    message = words if isinstance(words, str) else str(error)
     if code == "ABORTED":
         return CallCancelledError()
-    known = isinstance(code, str) and code.isupper()
-    return ProviderError(
-        cast("str", code) if known else "PROVIDER",
-        f"The page's model failed: {message[:300]}",
-        retryable=getattr(error, "retryable", None) is True,
-    )
+    told = {
+        "code": code if isinstance(code, str) and code.isupper() else None,
+        "message": f"The page's model failed: {(words if isinstance(words, str) else str(error))[:300]}",
+        "retryable": getattr(error, "retryable", None),
+    }
+    return error_of(told, "the page's error")

@@ -15,9 +15,9 @@ from unspool.discovery import ModelList
 from unspool.dispatch import DispatchedModel
 from unspool.errors import ConfigError, UnspoolError
 from unspool.http_model import HttpModel
-from unspool.messages.projection import ImagePricing
+from unspool.messages import ImagePricing
 from unspool.model import ChunkStream, LanguageModel
-from unspool.options import CallOptions, Prompt, build_request
+from unspool.options import CallOptions, Prompt, build_request, merged_options
 from unspool.providers.call_config import settled
 from unspool.providers.registry import (
     ConfigurableProvider,
@@ -294,10 +294,8 @@ class _RuntimeModel(LanguageModel):
         self._provider = provider
 
     def stream(self, prompt: Prompt, *, signal: Signal | Any = None, **options: Unpack[CallOptions]) -> ChunkStream:
-        given: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
-        joined: dict[str, Any] = {**self._defaults, **given}
-        joined["extra"] = {**(self._defaults.get("extra") or {}), **(options.get("extra") or {})}
-        return self._runtime.stream(self._provider, self.model, prompt, signal=signal, **joined)
+        merged = merged_options(self._defaults, options)
+        return self._runtime.stream(self._provider, self.model, prompt, signal=signal, **merged)
 
     async def _open(self, request: Request, credential: str | None) -> Response:
         raise AssertionError("every call goes through `stream`")

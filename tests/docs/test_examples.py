@@ -1,13 +1,15 @@
 """The examples of README.md and docs/ run as they stand.
 
 All ```python blocks of a page share one namespace, in order, with top-level await. Blocks marked ```python no-run are
-only compiled: they need a page, a key or a network. Line numbers in a traceback are those of the page.
+only compiled: they need a page, a key or a network. The network of the others is a model that always describes Paris.
+Line numbers in a traceback are those of the page.
 """
 
 from __future__ import annotations
 
 import ast
 import inspect
+import json
 import re
 import textwrap
 from collections.abc import Iterator
@@ -18,9 +20,34 @@ from typing import Any, cast
 import pytest
 from tests.conftest import REPO
 
+from unspool.contracts import HttpRequest, Response
+from unspool.testing import ScriptedTransport
+
 pytestmark = pytest.mark.host
 
 FENCE = re.compile(r"^(?P<indent>[ \t]*)```(?P<info>[^\n`]*)\n(?P<code>.*?)^[ \t]*```[ \t]*$", re.MULTILINE | re.DOTALL)
+
+
+PARIS = '{"name": "Paris", "country": "France", "sights": ["Louvre", "Eiffel Tower"]}'
+
+
+class Network:
+    """A server of OpenAI's Responses API that writes a few characters at a time."""
+
+    async def open(self, request: HttpRequest) -> Response:
+        assert request.url == "https://api.openai.com/v1/responses"
+        deltas = [PARIS[at : at + 5] for at in range(0, len(PARIS), 5)]
+        events: list[dict[str, Any]] = [{"type": "response.output_text.delta", "delta": text} for text in deltas]
+        part = {"type": "output_text", "text": PARIS, "annotations": []}
+        item = {"type": "message", "id": "m", "role": "assistant", "status": "completed", "content": [part]}
+        for event in events:
+            event.update(item_id="m", output_index=0, content_index=0)
+        events.insert(0, {"type": "response.output_item.added", "output_index": 0, "item": {**item, "content": []}})
+        events.append({"type": "response.output_item.done", "output_index": 0, "item": item})
+        response = {"id": "r", "status": "completed", "output": [item]}
+        events.append({"type": "response.completed", "response": response})
+        slices = [f"data: {json.dumps(event)}\n\n".encode() for event in events]
+        return await ScriptedTransport([slices]).open(request)
 
 
 def pages() -> list[Path]:
@@ -47,6 +74,7 @@ def compiled(page: Path, code: str, line: int) -> CodeType:
 @pytest.mark.parametrize("page", [p for p in pages() if any(blocks(p))], ids=lambda p: p.relative_to(REPO).as_posix())
 async def test_examples_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("unspool.http_model.default_transport", lambda **_limits: Network())
     namespace: dict[str, Any] = {"__name__": "__example__"}
     for code, line, runs in blocks(page):
         example = compiled(page, code, line)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 import pytest
 
@@ -24,6 +25,22 @@ def test_secrets_are_the_header_values_and_the_tokens_in_them() -> None:
         "POST", "https://h", {"Authorization": f"Bearer {KEY}", "Content-Type": "application/json"}, b""
     )
     assert set(request.secrets()) == {KEY, f"Bearer {KEY}"}
+
+
+def test_credentials_are_what_is_named_so() -> None:
+    """A server's words about a version, a referring page or a beta stay readable."""
+    plain = {"HTTP-Referer": "https://example.org/page", "anthropic-beta": "prompt-caching-2024-07-31", "x-title": KEY}
+    url = f"https://h/v1?api-version=2024-10-01-preview&alt=sse&x=A{KEY}%2B&short=a"
+    sent = {"Authorization": f"Bearer B{KEY}", "api-key": f"C{KEY}", "Cookie": f"D{KEY}", "x-auth-token": "short"}
+    request = HttpRequest("POST", url, plain | sent, b"")
+    assert set(request.credentials()) == {f"A{KEY}+", f"B{KEY}", f"C{KEY}", f"D{KEY}"}
+
+
+@pytest.mark.parametrize(("name", "value"), [("x", 5), ("x", None), ("x", b"a"), (5, "a"), (None, "a")])
+def test_header_that_is_no_text_is_refused(name: Any, value: Any) -> None:
+    with pytest.raises(ConfigError) as caught:
+        HttpRequest("POST", "https://h", {name: value}, b"")
+    assert caught.value.code == "INVALID_OPTIONS"
 
 
 @pytest.mark.parametrize("value", ["a\nb", "a\r\nx: y", "a\x00", " secret", "secret ", "ключ", "a\u2028", "é"])
@@ -93,7 +110,7 @@ def test_requests_are_frozen_through_and_through() -> None:
         request.extra["a"].append(3)
     for wrong in ({"extra": {"x": b""}}, {"tools": [{"f": float("nan")}]}):
         with pytest.raises(ConfigError):
-            Request("m", [], **wrong)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+            Request("m", [], **wrong)  # pyright: ignore[reportArgumentType]
 
 
 def test_messages_inside_messages_are_taken_out() -> None:

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from typing import Any
 
 import pytest
 from tests.routes import route
 
 from unspool import discovery, http_model
-from unspool.contracts import HttpRequest
+from unspool.contracts import Adapter, HttpRequest
 from unspool.errors import (
     CallCancelledError,
     NetworkError,
     UnspoolError,
 )
+from unspool.providers.anthropic import AnthropicAdapter
+from unspool.providers.failure import MAX_LISTED
+from unspool.providers.gemini import GeminiAdapter
 from unspool.providers.openai_chat import OpenAIChatAdapter
+from unspool.providers.openai_responses import OpenAIResponsesAdapter
 from unspool.runtime import Route, Runtime
 from unspool.testing import HttpResponse, Reply, ScriptedTransport
 
@@ -63,6 +68,20 @@ async def test_a_bare_list_of_models() -> None:
     for body, names in ((b'[{"id":"a"},{"id":"b"}]', ["a", "b"]), (b'[{"id":"a"}]', ["a"])):
         runtime = Runtime(route("p", HttpResponse(body=body)))
         assert [facts.id for facts in await runtime.list_models("p")] == names
+
+
+@pytest.mark.parametrize(
+    "adapter",
+    [OpenAIChatAdapter(), OpenAIResponsesAdapter(), AnthropicAdapter(), GeminiAdapter()],
+    ids=lambda a: a.name,
+)
+async def test_no_more_models_are_read_than_a_page_can_bear(adapter: Adapter) -> None:
+    """What is known of each one is looked up by its name: of a hundred thousand this would take a minute in a page."""
+    names = [f"m{number}" for number in range(MAX_LISTED + 5)]
+    body = {"data": [{"id": name} for name in names], "models": [{"name": f"models/{name}"} for name in names]}
+    reply = HttpResponse(200, {"content-type": "application/json"}, json.dumps(body).encode())
+    found = await Runtime(route("p", reply, adapter=adapter)).list_models("p")
+    assert [facts.id for facts in found] == names[:MAX_LISTED]
 
 
 async def test_asking_for_models_can_be_stopped() -> None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import json
 from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
 from tests.routes import ANSWER, chunks_of, end_of, route, transport_of
+from tests.support import named
 
 from unspool.errors import (
     ConfigError,
@@ -17,7 +19,7 @@ from unspool.errors import (
     WireError,
 )
 from unspool.runtime import Middleware, PreparedCall, Runtime
-from unspool.stream.chunks import BlockEnd, BlockStart, Chunk, Finish, TextDelta
+from unspool.stream.chunks import BlockEnd, BlockStart, Chunk, Finish, TextDelta, UsageReport
 from unspool.testing import HttpResponse
 
 HALF = b'data: {"choices":[{"index":0,"delta":{"content":"Hi"}}]}\n\n'
@@ -154,3 +156,77 @@ async def test_leaving_a_wrapped_call_closes_what_is_inside(how: str) -> None:
         await asyncio.sleep(0)
         await asyncio.sleep(0)
     assert transport_of(used).responses[0].aborted
+
+
+class _NoIterator:
+    def __aiter__(self) -> Any:
+        return 5
+
+
+class _NotStarting:
+    def __aiter__(self) -> Any:
+        raise ValueError("no")
+
+
+@pytest.mark.parametrize(
+    "given", [_NoIterator(), _NotStarting(), None, 5, [Finish("stop")]], ids=lambda g: type(g).__name__
+)
+async def test_middleware_that_gives_no_chunks_is_at_fault(given: Any) -> None:
+    """Not the network, though the fault shows before anything was sent."""
+    finish = await end_of(
+        Runtime(route("p", ANSWER), middleware=[lambda _call, _proceed: given]).stream("p", "m", "Hi")
+    )
+    assert finish.error is not None
+    assert finish.error.code == "INVALID_OPTIONS"
+
+
+@pytest.mark.parametrize(
+    "chunk",
+    [
+        Finish("done"),  # type: ignore[arg-type]
+        Finish("stop", metadata={"x": object()}),
+        Finish("stop", metadata=5),  # type: ignore[arg-type]
+        UsageReport(None),  # type: ignore[arg-type]
+        TextDelta(0, b"a"),  # type: ignore[arg-type]
+        TextDelta(0, None),  # type: ignore[arg-type]
+        BlockEnd(0, replay="x"),  # type: ignore[arg-type]
+        BlockStart([], "text"),  # type: ignore[arg-type]
+    ],
+    ids=named,
+)
+async def test_chunks_that_no_message_can_hold(chunk: Chunk) -> None:
+    """A good end always has a message: what cannot become one is refused when it comes."""
+
+    async def around(_call: PreparedCall, _proceed: Any) -> AsyncIterator[Chunk]:
+        yield BlockStart(0, "text")
+        yield TextDelta(0, "so far")
+        yield BlockEnd(0) if isinstance(chunk, Finish | UsageReport) else chunk
+        yield chunk
+
+    stream = Runtime(route("p", ANSWER), middleware=[around]).stream("p", "m", "Hi")
+    finish = await end_of(stream)
+    assert finish.error is not None
+    assert finish.error.code == "PROTOCOL"
+    assert stream.message.text == "so far"
+    json.dumps(stream.message.to_wire())
+
+
+async def test_an_aborted_call_is_aborted_whatever_middleware_makes_of_it() -> None:
+    async def stubborn(_call: PreparedCall, proceed: Any) -> AsyncIterator[Chunk]:
+        while True:
+            try:
+                async for chunk in proceed():
+                    yield chunk
+                return
+            except asyncio.CancelledError:
+                yield BlockStart(9, "text")
+
+    runtime = Runtime(route("p", HttpResponse(after=asyncio.Event())), middleware=[stubborn])
+    stream = runtime.stream("p", "m", "Hi")
+    reading = asyncio.ensure_future(chunks_of(stream))
+    for _ in range(8):
+        await asyncio.sleep(0)
+    stream.abort()
+    finish = (await reading)[-1]
+    assert isinstance(finish, Finish)
+    assert finish.reason == "aborted"

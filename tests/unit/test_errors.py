@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import base64
+import copy
+import pickle
+from collections.abc import Callable
 
 import pytest
 
 from unspool import errors
 from unspool.errors import (
+    BridgeError,
     CallCancelledError,
+    ConfigError,
     NetworkError,
     OutputValidationError,
     ProviderError,
@@ -179,3 +184,27 @@ def test_redact_leaves_what_only_begins_alike() -> None:
 def test_shown_url(url: str, shown: str) -> None:
     """Whatever a gateway calls its key, its value is not shown."""
     assert shown_url(url) == shown
+
+
+ERRORS = [
+    ConfigError("INVALID_OPTIONS", "x"),
+    NetworkError("x", retryable=False),
+    RequestTimeoutError("x"),
+    ProviderError("RATE_LIMIT", "x", retryable=True, retry_after_s=2.5, status=429, request_id="r", raw={"a": [1]}),
+    WireError("PROTOCOL", "x"),
+    StreamTruncatedError("x"),
+    StreamError("UNEXPECTED_TOKEN", "x", byte_offset=3, id="a", operation="push"),
+    OutputValidationError("OUTPUT_INVALID", "x"),
+    CallCancelledError(),
+    BridgeError("INTERNAL", "x"),
+]
+
+
+@pytest.mark.parametrize("error", ERRORS, ids=lambda error: type(error).__name__)
+@pytest.mark.parametrize("again", [copy.copy, copy.deepcopy, lambda error: pickle.loads(pickle.dumps(error))])
+def test_errors_are_copied_whole(error: UnspoolError, again: Callable[[UnspoolError], UnspoolError]) -> None:
+    """Retry libraries and worker pools copy and pickle what they catch."""
+    error.partial = AssistantMessage("so far")
+    made = again(error)
+    assert type(made) is type(error)
+    assert (str(made), repr(made), vars(made)) == (str(error), repr(error), vars(error))

@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import pytest
 from pydantic import BaseModel
-from tests.support import splits
+from tests.support import named, splits
 
 from unspool.answer_stream import QueryStream
 from unspool.contracts import Request
@@ -403,7 +403,7 @@ async def test_type_none_is_the_null_of_json() -> None:
         {"output_schema": object()},
         {"signal": "stop"},
     ],
-    ids=str,
+    ids=named,
 )
 async def test_wrong_options_are_refused_at_the_call(options: dict[str, Any]) -> None:
     with pytest.raises(ConfigError):

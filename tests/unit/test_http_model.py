@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import traceback
 from typing import Any
 
 import pytest
@@ -13,7 +15,7 @@ from unspool.http_model import HttpModel, fetch_key
 from unspool.llms import OpenAIChat
 from unspool.messages import File, UserMessage
 from unspool.providers.openai_chat import OpenAIChatAdapter
-from unspool.testing import ScriptedTransport
+from unspool.testing import HttpResponse, ScriptedTransport
 
 
 @pytest.mark.parametrize(
@@ -64,6 +66,45 @@ async def test_secrets_in_an_address_are_not_shown_by_errors() -> None:
         pass
     assert stream.error is not None
     assert secret not in f"{stream.error!r} {stream.error.to_wire()}"
+
+
+SECRET = "PlainMarker_0123456789_withoutPrefix"
+ECHO = json.dumps({"error": {"message": f"no: {SECRET}", "code": SECRET, "details": [{SECRET: [SECRET]}]}}).encode()
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        HttpResponse(401, {"content-type": "application/json", "x-request-id": f"r {SECRET}"}, ECHO),
+        HttpResponse(500, {"content-type": "text/html"}, f"<title>{SECRET}</title>".encode()),
+        HttpResponse(200, {"content-type": SECRET}, f"echo {SECRET}".encode()),
+        b"data: " + ECHO + b"\n\n",
+        f"data: {SECRET}\n\n".encode(),
+        HttpResponse(200, None, [RuntimeError(f"lost {SECRET}")]),
+        RuntimeError(f"cannot open {SECRET}"),
+    ],
+    ids=["status", "page", "foreign", "object", "not-json", "broken", "not-opened"],
+)
+@pytest.mark.parametrize(
+    "where",
+    [
+        {"api_key": SECRET},
+        {"adapter": OpenAIChatAdapter(headers={"api-key": SECRET})},
+        {"adapter": OpenAIChatAdapter(headers={"Authorization": f"Bearer {SECRET}"})},
+        {"base_url": f"https://h/v1?x={SECRET}"},
+    ],
+    ids=["key", "header", "bearer", "address"],
+)
+async def test_what_the_server_echoes_of_credentials_is_not_shown(where: Any, reply: Any) -> None:
+    """Wherever a credential was put, and in whatever the other side wraps it."""
+    lm = OpenAIChat("m", **{"base_url": "https://h/v1"} | where, transport=ScriptedTransport([reply]))
+    stream = lm.stream("Hi")
+    while await stream.read() is not None:
+        pass
+    error = stream.error
+    assert error is not None
+    shown = (error, vars(error), error.args, error.to_wire(), *traceback.format_exception(error), lm, stream)
+    assert SECRET not in "".join(map(repr, shown)) + str(error)
 
 
 async def test_files_become_lines_and_the_history_stays() -> None:

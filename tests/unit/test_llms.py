@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
 import pytest
+from tests.support import named
 
 from unspool import http_model, llms
 from unspool.contracts import Request
@@ -257,7 +258,7 @@ def test_loading_the_models_opens_nothing() -> None:
         {"transport": object()},
         *({name: value} for name in ("timeout_s", "idle_timeout_s") for value in (0, -1, "x", float("nan"), True)),
     ],
-    ids=str,
+    ids=named,
 )
 def test_what_cannot_be_meant_is_refused_at_once(options: Any) -> None:
     with pytest.raises(ConfigError) as caught:

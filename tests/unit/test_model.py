@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequenc
 from typing import Any
 
 import pytest
+from tests.support import named
 
 from unspool.contracts import HttpRequest, Request
 from unspool.errors import (
@@ -708,7 +709,7 @@ def _loud(message: str) -> Exception:
         [delta("a"), ValueError(f"broke with {KEY}")],
         [delta("a"), NetworkError(f"broke with {KEY}")],
     ],
-    ids=str,
+    ids=named,
 )
 async def test_the_key_stands_in_no_error(reply: Any) -> None:
     lm, _ = model(reply if isinstance(reply, HttpResponse | Exception) else HttpResponse(body=reply))

@@ -9,7 +9,7 @@ import pytest
 from unspool.contracts import OutputSchema
 from unspool.errors import ConfigError
 from unspool.messages import AssistantMessage, Message, SystemMessage, UserMessage
-from unspool.options import CallOptions, build_request, check_count, check_options, messages_of
+from unspool.options import CallOptions, build_request, check_count, check_options, merged_options, messages_of
 
 
 def test_a_prompt_is_text_a_message_or_a_conversation() -> None:
@@ -41,6 +41,7 @@ def test_a_call_wins_over_the_model_and_none_means_not_set() -> None:
     assert request.stop == ("x",)
     assert request.extra == {"a": 1, "b": 2}
     assert defaults["extra"] == {"a": 1, "b": 1}
+    assert merged_options(defaults, options) == {"temperature": 0, "seed": 1, "stop": "x", "extra": {"a": 1, "b": 2}}
 
 
 def test_everything_reaches_the_request() -> None:

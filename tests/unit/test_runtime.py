@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
+from typing import Any
 
 import pytest
 from tests.routes import ANSWER, chunks_of, code_of, end_of, route, sent, transport_of
@@ -55,6 +57,20 @@ async def test_a_provider_that_is_not_there(provider: str) -> None:
     assert len(chunks) == 1
     assert isinstance(chunks[0], Finish) and chunks[0].error is not None
     assert (chunks[0].reason, chunks[0].error.code) == ("error", "NO_ADAPTER")
+
+
+@pytest.mark.parametrize("name", [None, 5, [], {}, b"p"], ids=repr)
+async def test_names_that_are_no_texts(name: Any) -> None:
+    """Pages hand on what a form gave them."""
+    runtime = Runtime(route("p"))
+    given: list[tuple[Any, Any]] = [(name, "m"), ("p", name)]
+    for names in given:
+        assert code_of(partial(runtime.prepare, *names, "Hi")) == "INVALID_OPTIONS"
+        assert code_of(partial(runtime.resolve_model, *names)) == "INVALID_OPTIONS"
+        finish = await end_of(runtime.stream(*names, "Hi"))
+        assert finish.error is not None and finish.error.code == "INVALID_OPTIONS"
+    assert code_of(lambda: runtime.configure(name)) == "INVALID_OPTIONS"
+    assert code_of(lambda: runtime.deactivate(name)) == "INVALID_OPTIONS"
 
 
 async def test_what_goes_wrong_is_told_by_the_last_chunk() -> None:

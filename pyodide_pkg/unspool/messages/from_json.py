@@ -23,6 +23,7 @@ from unspool.messages.parts import (
     ToolResult,
 )
 
+_SHOWN = (TextPart.type, Image.type, File.type)
 _COUNTS = ("inputTokens", "outputTokens", "totalTokens")
 
 
@@ -143,7 +144,7 @@ def part_of(data: Any, where: str, nesting: int = MAX_NESTING) -> Part:
             content: Any = part.get("text")
             if not isinstance(content, str):
                 items = _items(part.get("parts"), where)
-                content = [part_of(item, f"{where}.parts[{i}]", nesting) for i, item in enumerate(items)]
+                content = [_shown_part(item, f"{where}.parts[{i}]") for i, item in enumerate(items)]
             return ToolResult(text(part, "callId", where), content, part.get("isError") is True)
         case ProviderPart.type if replay is not None:
             return ProviderPart(text(part, "kind", where), replay)
@@ -156,6 +157,13 @@ def part_of(data: Any, where: str, nesting: int = MAX_NESTING) -> Part:
                 f"{where}.type",
                 "text, reasoning, refusal, image, file, toolCall, toolResult, message, or provider with its replay",
             )
+
+
+def _shown_part(data: Any, where: str) -> Part:
+    """Read a part of a tool's result. Any other kind is refused before it is read: one may stand in the other."""
+    if mapping(data, where).get("type") not in _SHOWN:
+        raise wrong(f"{where}.type", "text, image or file")
+    return part_of(data, where)
 
 
 def mapping(data: Any, where: str) -> Mapping[str, Any]:

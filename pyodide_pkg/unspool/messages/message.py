@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Literal, cast
 
 from unspool.errors import ConfigError
 from unspool.frozen_json import INNER_DEPTH, FrozenDict, freeze_object
+from unspool.immutable import Immutable
 from unspool.messages.parts import (
     Image,
     ImmutablePart,
@@ -80,7 +81,7 @@ class Origin(ImmutablePart):
         _set(self, "response_id", response_id)
 
 
-class Message:
+class Message(Immutable):
     """One message of a conversation.
 
     Build one with `SystemMessage`, `UserMessage`, `AssistantMessage` or `ToolMessage`; a call returns an assistant
@@ -197,25 +198,6 @@ class Message:
         from unspool.messages.from_json import message_of  # here, because few read messages from JSON
 
         return message_of(data, "message")
-
-    def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError("A message is immutable; build a new one.")
-
-    def __delattr__(self, name: str) -> None:
-        raise AttributeError("A message is immutable; build a new one.")
-
-    def __copy__(self) -> Message:
-        return self
-
-    def __deepcopy__(self, memo: object) -> Message:
-        return self
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in self.__slots__}
-
-    def __setstate__(self, state: Mapping[str, Any]) -> None:
-        for name, value in state.items():
-            _set(self, name, value)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Message) and all(getattr(self, n) == getattr(other, n) for n in self.__slots__)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
 
 from unspool.errors import ConfigError, redact
 from unspool.frozen_json import INNER_DEPTH, FrozenDict, freeze_object
+from unspool.immutable import Immutable
 from unspool.tagged import Tagged
 
 if TYPE_CHECKING:
@@ -33,30 +34,10 @@ _IMAGE_TYPES = (
 _set = object.__setattr__
 
 
-class ImmutablePart(Tagged):
+class ImmutablePart(Immutable, Tagged):
     """The base of all parts: what was built stays as it is."""
 
     __slots__ = ()
-
-    def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError(f"{type(self).__name__} is immutable; build a new one.")
-
-    def __delattr__(self, name: str) -> None:
-        raise AttributeError(f"{type(self).__name__} is immutable; build a new one.")
-
-    def __copy__(self) -> Any:
-        return self
-
-    def __deepcopy__(self, memo: object) -> Any:
-        return self
-
-    def __getstate__(self) -> dict[str, Any]:
-        names: tuple[str, ...] = self.__slots__
-        return {name: getattr(self, name) for name in names}
-
-    def __setstate__(self, state: Mapping[str, Any]) -> None:
-        for name, value in state.items():
-            _set(self, name, value)
 
     def __repr__(self) -> str:
         names: tuple[str, ...] = self.__slots__

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Literal, cast
 
 from unspool.errors import ConfigError, redact
+from unspool.immutable import Immutable
 from unspool.messages.message import Message, unnested
 from unspool.messages.parts import File, Image, Part, TextPart, ToolResult
 
@@ -20,7 +21,7 @@ _HASH_CHARS = 16
 _PROJECTED = (Image, File, ToolResult)
 
 
-class ImagePolicy:
+class ImagePolicy(Immutable):
     """How many images, or bytes of images, one request may carry; the oldest are left out first.
 
     Quanta keep the provider's prompt cache good: what is left out grows in steps, so that the beginning of a growing
@@ -71,11 +72,6 @@ class ImagePolicy:
             raise ConfigError("INVALID_OPTIONS", "counted_as must be raw or base64.")
         for name, value in (*given.items(), ("counted_as", counted_as)):
             object.__setattr__(self, name, value)
-
-    def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError("An image policy is immutable; build a new one.")
-
-    __delattr__ = __setattr__  # type: ignore[assignment]
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, ImagePolicy) and repr(self) == repr(other)

@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING, Any, cast
 
 from unspool.contracts import HttpRequest, ModelFacts, Request
 from unspool.errors import ConfigError, ProviderError
-from unspool.providers.anthropic_decoder import AnthropicDecoder, request_id_in
+from unspool.options import check_count
+from unspool.providers.anthropic_block import ADAPTER
+from unspool.providers.anthropic_decoder import AnthropicDecoder
 from unspool.providers.anthropic_messages import conversation_of
-from unspool.providers.anthropic_models import facts_of, models_in, thinking_of
+from unspool.providers.anthropic_models import facts_of, listed_models, thinking_of
 from unspool.providers.failure import http_failure
-from unspool.providers.request import check_credential, check_tool_choice, endpoint, host_of, json_body
+from unspool.providers.request import check_credential, check_tool_choice, endpoint, host_of, json_body, with_query
 
 if TYPE_CHECKING:
     from unspool.schema.native import Dialect
@@ -35,7 +37,7 @@ _CHOICES = {"auto": "auto", "required": "any", "none": "none"}
 class AnthropicAdapter:
     """What differs between servers is set here, once for each server."""
 
-    name = "anthropic"
+    name = ADAPTER
     base_url = "https://api.anthropic.com/v1"
     schema_dialect: Dialect = "anthropic"
 
@@ -60,9 +62,8 @@ class AnthropicAdapter:
         Raises:
             ConfigError: INVALID_OPTIONS when max_tokens is no count.
         """
-        given: Any = max_tokens
-        if given is not None and (not isinstance(given, int) or isinstance(given, bool) or given < 1):
-            raise ConfigError("INVALID_OPTIONS", "max_tokens must be a count, 1 or more.")
+        if max_tokens is not None:
+            check_count("max_tokens", max_tokens)
         self._max_tokens = max_tokens
         self._browser = browser
         self._version = version
@@ -86,13 +87,11 @@ class AnthropicAdapter:
 
     def decoder(self, request: Request) -> AnthropicDecoder:
         """Make the decoder for the answer to this request."""
-        return AnthropicDecoder(self.name)
+        return AnthropicDecoder()
 
     def failure(self, status: int, headers: Mapping[str, str], body: bytes) -> ProviderError:
         """Turn a response with an error status into an error. `body` is bounded and may be cut."""
-        error = http_failure(status, headers, body)
-        error.request_id = error.request_id or request_id_in(body)
-        return error
+        return http_failure(status, headers, body)
 
     def facts(self, model: str) -> ModelFacts | None:
         """Say what is known of a model by its name; None when it is of no known family."""
@@ -104,8 +103,8 @@ class AnthropicAdapter:
         Raises:
             ConfigError: INVALID_OPTIONS, INVALID_CREDENTIAL.
         """
-        url = _endpoint(base_url, "/models")
-        url += ("&" if "?" in url else "?") + "limit=1000"  # the most that one page holds; the default is 20
+        # The most that one page holds; the default is 20.
+        url = with_query(_endpoint(base_url, "/models"), "limit=1000")
         return HttpRequest("GET", url, self._sent_headers(api_key, base_url), b"")
 
     def models(self, body: Any) -> list[ModelFacts]:
@@ -114,7 +113,7 @@ class AnthropicAdapter:
         Raises:
             WireError: PROTOCOL when it lists no models.
         """
-        return models_in(body)
+        return listed_models(body)
 
     def _sent_headers(self, api_key: str | None, base_url: str) -> dict[str, str]:
         headers = self._headers | {"anthropic-version": self._version}
@@ -131,7 +130,7 @@ class AnthropicAdapter:
         if request.seed is not None:
             raise ConfigError("UNSUPPORTED", "Anthropic has no seed; leave it out.")
         signed_only = host_of(base_url) == host_of(self.base_url)
-        system, messages = conversation_of(request.messages, self.name, signed_only=signed_only)
+        system, messages = conversation_of(request.messages, signed_only=signed_only)
         body: dict[str, Any] = {
             "model": request.model,
             "max_tokens": self._limit(request),

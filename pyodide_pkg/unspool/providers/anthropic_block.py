@@ -8,28 +8,36 @@ from typing import Any, cast
 
 from unspool.errors import StreamError, WireError
 from unspool.messages import ProviderPart, ReasoningPart, Replay
-from unspool.stream.chunks import BlockEnd, BlockStart, Chunk, ReasoningDelta, TextDelta, ToolArgumentsDelta
+from unspool.providers.fields import KEPT_DEPTH, list_of, text_of, text_or_none
+from unspool.stream.chunks import (
+    BlockEnd,
+    BlockStart,
+    Chunk,
+    ReasoningDelta,
+    TextDelta,
+    ToolArgumentsDelta,
+    provider_kind,
+)
 from unspool.stream.excerpt import excerpt
 from unspool.structured import strict_json
 
+ADAPTER = "anthropic"
+
 _KINDS = {"text": "text", "thinking": "reasoning", "redacted_thinking": "reasoning", "tool_use": "tool_call"}
-_OURS = ("reasoning", "refusal", "tool_call", "image", "file")
 _DELTAS = {"text_delta": ("text", "text"), "thinking_delta": ("thinking", "thinking")}
 """Delta → the block that it belongs to, and the member that holds its text, there and in the block's start."""
-_INPUT_DEPTH = 64
 
 
 class AnthropicBlock:
     """Gives the chunks of one block, and keeps of it what the provider wants back in the next turn."""
 
-    __slots__ = ("_adapter", "_input", "_members", "_pieces", "_texts", "index", "note", "type")
+    __slots__ = ("_grown", "_input", "_members", "_pieces", "_texts", "index", "type")
 
-    def __init__(self, index: int, content: dict[str, Any], adapter: str) -> None:
+    def __init__(self, index: int, content: Mapping[str, Any]) -> None:
         """
         Args:
             index: of the block in the chunks.
             content: `content_block` of its start, or the whole block.
-            adapter: owner of the replay state.
         Raises:
             WireError: PROTOCOL when it has no type, or is a tool call without id or name.
         """
@@ -40,10 +48,8 @@ class AnthropicBlock:
             raise WireError("PROTOCOL", "The provider sent a tool call without id or name.")
         self.index = index
         self.type = type_
-        self.note: str | None = None
-        """What was passed over."""
-        self._adapter = adapter
         self._members = dict(content)
+        self._grown: dict[str, list[Any]] = {}  # members that come in pieces: texts, or lists
         self._input = content.get("input")
         self._pieces: list[str] = []  # of the input
         self._texts = 0
@@ -51,14 +57,12 @@ class AnthropicBlock:
     @property
     def id(self) -> str | None:
         """Id of the call, for blocks that are one."""
-        id_ = self._members.get("id")
-        return id_ if isinstance(id_, str) else None
+        return text_or_none(self._members, "id")
 
     @property
     def citations(self) -> list[object]:
         """What the text rests on."""
-        citations: object = self._members.get("citations")
-        return cast("list[object]", citations) if isinstance(citations, list) else []
+        return list_of(self._members.get("citations"))
 
     @property
     def text_chars(self) -> int:
@@ -67,9 +71,8 @@ class AnthropicBlock:
 
     def start(self) -> list[Chunk]:
         """Begin the block, with the text that its start holds already."""
-        name = self._members.get("name")
-        kind = _KINDS.get(self.type) or (f"{self.type}_block" if self.type in _OURS else self.type)
-        out: list[Chunk] = [BlockStart(self.index, kind, self.id, name if isinstance(name, str) else None)]
+        kind = _KINDS.get(self.type) or provider_kind(self.type, ADAPTER)
+        out: list[Chunk] = [BlockStart(self.index, kind, self.id, text_or_none(self._members, "name"))]
         for owner, member in _DELTAS.values():
             text = self._members.pop(member, None) if owner == self.type else None
             if isinstance(text, str):
@@ -84,30 +87,31 @@ class AnthropicBlock:
         """
         out: list[Chunk] = []
         kind = delta.get("type")
-        if kind in _DELTAS:
+        if isinstance(kind, str) and kind in _DELTAS:
             owner, member = _DELTAS[kind]
             if owner != self.type:
                 raise self._foreign(kind)
-            self._add(_text(delta, member, kind), out)
+            self._add(text_of(delta, member), out)
         elif kind == "input_json_delta":
             if self.type in ("text", "thinking", "redacted_thinking"):
                 raise self._foreign(kind)
-            text = _text(delta, "partial_json", kind)
+            text = text_of(delta, "partial_json")
             self._pieces.append(text)
             if self.type == "tool_use" and text:
                 out.append(ToolArgumentsDelta(self.index, text))
         elif kind == "signature_delta":  # F23: in pieces
-            self._members["signature"] = (self._members.get("signature") or "") + _text(delta, "signature", kind)
+            self._grow("signature", text_of(delta, "signature"))
         elif kind == "citations_delta":
-            self._members["citations"] = [*self.citations, delta.get("citation")]
+            self._grow("citations", [delta.get("citation")])
         elif self.type not in _KINDS:
             self._merge(delta)
-        else:
-            self.note = f"a delta of unknown type: {excerpt(str(kind), 80)}"
         return out
 
     def finish(self) -> list[Chunk]:
         """The block is over and whole."""
+        for name, pieces in self._grown.items():
+            is_text = isinstance(pieces[0], str)
+            self._members[name] = "".join(pieces) if is_text else [item for piece in pieces for item in piece]
         match self.type:
             case "text":
                 rest = {name: value for name, value in self._members.items() if value not in (None, "", [])}
@@ -140,11 +144,9 @@ class AnthropicBlock:
         text = "".join(self._pieces)
         if text.strip():
             try:
-                self._members["input"] = strict_json.loads(text, max_depth=_INPUT_DEPTH, duplicate_keys="last")
-            except StreamError as error:
-                # Sent back it would be refused, so that the block is left out of the message.
-                self.note = f"the input of {excerpt(self.type, 80)} is not JSON: {error.message}"
-                return None
+                self._members["input"] = strict_json.loads(text, max_depth=KEPT_DEPTH, duplicate_keys="last")
+            except StreamError:
+                return None  # sent back it would be refused, so that the block is left out of the message
         return ProviderPart(self.type, self._replay(self._members))
 
     def _add(self, text: str, out: list[Chunk]) -> None:
@@ -154,28 +156,24 @@ class AnthropicBlock:
 
     def _merge(self, delta: dict[str, Any]) -> None:
         """Deltas of the provider's own blocks, such as `compaction_delta`: texts and lists grow."""
-        more: dict[str, object] = delta
-        for name, value in more.items():
-            before: object = self._members.get(name)
+        for name, value in delta.items():
             if name == "type" or value is None:
                 continue
-            if isinstance(value, str) and isinstance(before, str):
-                value = before + value
-            elif isinstance(value, list) and isinstance(before, list):
-                value = [*cast("list[object]", before), *cast("list[object]", value)]
-            self._members[name] = value
+            if isinstance(value, str | list):
+                self._grow(name, cast("str | list[object]", value))
+            else:
+                self._grown.pop(name, None)
+                self._members[name] = value
+
+    def _grow(self, name: str, more: str | list[object]) -> None:
+        """Go on with a member. It is joined at the end: to do so each time would cost the square of the pieces."""
+        pieces = self._grown.setdefault(name, [self._members.get(name)])
+        if type(pieces[0]) is not type(more):
+            pieces.clear()
+        pieces.append(more)
 
     def _replay(self, data: Mapping[str, Any]) -> Replay:
-        return Replay(self._adapter, data)
+        return Replay(ADAPTER, data)
 
     def _foreign(self, kind: str) -> WireError:
         return WireError("PROTOCOL", f"The provider sent a {kind} in a block of type {excerpt(self.type, 80)!r}.")
-
-
-def _text(delta: dict[str, Any], member: str, kind: str) -> str:
-    text = delta.get(member)
-    if text is None:
-        return ""
-    if not isinstance(text, str):
-        raise WireError("PROTOCOL", f"The provider sent a {kind} that holds no text.")
-    return text

@@ -12,18 +12,14 @@ from typing import Any, cast
 
 from unspool.errors import ProviderError, StreamError, StreamTruncatedError, UnspoolError, WireError
 from unspool.messages import FinishReason, Origin, Usage
-from unspool.providers.anthropic_block import AnthropicBlock
+from unspool.providers.anthropic_block import ADAPTER, AnthropicBlock
 from unspool.providers.failure import error_detail, said_in, stream_failure
+from unspool.providers.fields import Fields, count_of, fields_of, kept, no_object, report_of, text_or_none
+from unspool.providers.kept_chars import KeptChars
 from unspool.stream.chunks import BlockEnd, Chunk, Finish, UsageReport
 from unspool.stream.excerpt import excerpt
-from unspool.stream.nesting import is_deeper
 from unspool.structured import strict_json
 
-MAX_KEPT_CHARS = 16_777_216
-"""Limit for what is kept to be sent back (results of searches, signatures, citations): as for a whole answer."""
-
-_MAX_DIAGNOSTICS = 16
-_MAX_DEPTH = 64  # of what is kept: it must fit into messages, requests and files, which nest it further
 _FLAT = ("text_delta", "thinking_delta", "input_json_delta", "signature_delta")
 _REASONS: dict[str, FinishReason] = {
     "end_turn": "stop",
@@ -45,7 +41,6 @@ class AnthropicDecoder:
     """Decode one message, streamed or whole; also the older text completions."""
 
     __slots__ = (
-        "_adapter",
         "_block",
         "_calls",
         "_ended",
@@ -60,19 +55,9 @@ class AnthropicDecoder:
         "_stray",
         "_text_chars",
         "_usage",
-        "diagnostics",
     )
 
-    diagnostics: list[str]
-    """Oddities that were passed over, each said once; at most 16."""
-
-    def __init__(self, adapter: str = "anthropic") -> None:
-        """
-        Args:
-            adapter: name of the adapter that owns the replay state.
-        """
-        self.diagnostics = []
-        self._adapter = adapter
+    def __init__(self) -> None:
         self._block: AnthropicBlock | None = None  # the open one
         self._last = -1  # index on the wire of the last block that began
         self._next_index = 0
@@ -85,7 +70,7 @@ class AnthropicDecoder:
         self._raw_reason: str | None = None
         self._stray: str | None = None  # words of an event that is no part of a message
         self._size = 0  # of the event that is being read
-        self._kept = 0
+        self._kept = KeptChars()
         self._ended = False
 
     def feed(self, name: str, data: str) -> list[Chunk]:
@@ -139,7 +124,7 @@ class AnthropicDecoder:
             return self._end(
                 WireError("PROTOCOL", f"The response is no message of Anthropic's, but says: {self._stray}")
             )
-        return self._end(StreamTruncatedError("The response ended before the provider said that it was complete."))
+        return self._end(StreamTruncatedError())
 
     def _take(self, event: Any, name: str) -> list[Chunk]:
         out: list[Chunk] = []
@@ -147,7 +132,7 @@ class AnthropicDecoder:
             if isinstance(event, dict):
                 self._read(cast("dict[str, Any]", event), name, out)
             elif event is not None:
-                raise WireError("PROTOCOL", f"The provider sent an event that is no object: a {type(event).__name__}.")
+                raise no_object(event)
         except (WireError, ProviderError) as error:
             out += self._end(error)
         return out
@@ -180,7 +165,6 @@ class AnthropicDecoder:
                     raise _reported(event, ", ".join(map(str, event)))
                 if self._stray is None:
                     self._stray = excerpt(said_in(event) or ", ".join(map(str, event)))
-                self._note(f"an event of unknown type: {excerpt(str(kind), 80)}")
 
     def _begin(self, message: dict[str, Any]) -> None:
         if self._last >= 0:
@@ -189,20 +173,14 @@ class AnthropicDecoder:
         self._read_end(message)
 
     def _read_origin(self, message: dict[str, Any]) -> None:
-        model, id_ = message.get("model"), message.get("id")
-        self._origin = Origin(
-            self._adapter, model if isinstance(model, str) else None, id_ if isinstance(id_, str) else None
-        )
+        self._origin = Origin(ADAPTER, text_or_none(message, "model"), text_or_none(message, "id"))
 
     def _read_end(self, holder: dict[str, Any]) -> None:
         """Reason, usage and whatever else may stand at the end of a message, in `message_start` as well."""
-        reason = holder.get("stop_reason")
-        if isinstance(reason, str) and reason:
-            self._raw_reason = reason
-        usage = holder.get("usage")
-        if isinstance(usage, dict):  # counts are totals so far, and those that do not change may be missing or null
-            counts = cast("dict[str, Any]", usage)
-            self._usage |= {name: value for name, value in counts.items() if value is not None}
+        self._raw_reason = text_or_none(holder, "stop_reason") or self._raw_reason
+        # Counts are totals so far, and those that do not change may be missing or null.
+        counts = fields_of(holder.get("usage"))
+        self._usage |= {name: value for name, value in counts.items() if value is not None}
         self._metadata |= {name: holder[name] for name in _SAID if holder.get(name) is not None}
 
     def _begin_block(self, index: int, content: dict[str, Any], out: list[Chunk]) -> None:
@@ -212,7 +190,7 @@ class AnthropicDecoder:
             raise WireError("PROTOCOL", f"The provider began block {index} after block {self._last}.")
         if self._raw_reason is not None:
             raise WireError("PROTOCOL", f"The provider began block {index} after the end of the message.")
-        block = AnthropicBlock(self._next_index, content, self._adapter)
+        block = AnthropicBlock(self._next_index, content)
         if block.id is not None:
             if block.id in self._ids:
                 raise WireError("PROTOCOL", f"Two blocks of the answer have the id {block.id[:80]!r}.")
@@ -229,13 +207,11 @@ class AnthropicDecoder:
         if delta.get("type") not in _FLAT[:2]:
             self._keep(None if delta.get("type") in _FLAT else delta)
         out += block.feed(delta)
-        self._note(block.note)
 
     def _end_block(self, index: int, out: list[Chunk]) -> None:
         block = self._open_block(index, "the end of")
         self._block = None
         out += block.finish()
-        self._note(block.note)
         start = self._text_chars
         self._text_chars += block.text_chars
         for citation in block.citations:
@@ -288,35 +264,14 @@ class AnthropicDecoder:
         return out
 
     def _keep(self, value: object) -> None:
-        if is_deeper(value, _MAX_DEPTH):
-            raise WireError("PROTOCOL", "The provider sent a content block that is nested too deep.")
-        self._kept += self._size
-        if self._kept > MAX_KEPT_CHARS:
-            raise WireError("BODY_TOO_LARGE", f"The answer has more than {MAX_KEPT_CHARS} characters beside its text.")
-
-    def _note(self, text: str | None) -> None:
-        if text is not None and text not in self.diagnostics and len(self.diagnostics) < _MAX_DIAGNOSTICS:
-            self.diagnostics.append(text)
-
-
-def request_id_in(body: bytes) -> str | None:
-    """Find the id of the request in a JSON body, where a page may not see the header that has it."""
-    try:
-        value: object = strict_json.loads(body, duplicate_keys="last")
-    except StreamError:
-        return None
-    return _request_id(value)
-
-
-def _request_id(value: object) -> str | None:
-    id_: object = cast("dict[str, object]", value).get("request_id") if isinstance(value, dict) else None
-    return excerpt(id_, 200) if isinstance(id_, str) and id_ else None
+        kept(value)
+        self._kept.add(self._size)
 
 
 def _reported(event: object, data: str) -> ProviderError:
     """The error that an event reports."""
     error = stream_failure(error_detail(event) or {"message": data})
-    error.request_id = _request_id(event)
+    error.request_id = excerpt(text_or_none(fields_of(event), "request_id") or "") or None
     return error
 
 
@@ -334,27 +289,18 @@ def _wire_index(event: dict[str, Any]) -> int:
     return index
 
 
-def _usage(raw: dict[str, Any]) -> Usage:
-    given = _count(raw, "input_tokens")
-    cached = _count(raw, "cache_read_input_tokens")
-    written = _count(raw, "cache_creation_input_tokens")
+def _usage(raw: Fields) -> Usage:
+    given = count_of(raw, "input_tokens")
+    cached = count_of(raw, "cache_read_input_tokens")
+    written = count_of(raw, "cache_creation_input_tokens")
     # The wire counts three kinds of input apart; ours is their sum.
     input_tokens = None if given is None else given + (cached or 0) + (written or 0)
-    output_tokens = _count(raw, "output_tokens")
-    total = None if input_tokens is None or output_tokens is None else input_tokens + output_tokens
-    details = raw.get("output_tokens_details")
+    output_tokens = count_of(raw, "output_tokens")
     return Usage(
         input_tokens,
         output_tokens,
-        total,
+        None if input_tokens is None or output_tokens is None else input_tokens + output_tokens,
         cached_input_tokens=cached,
-        reasoning_tokens=_count(cast("dict[str, Any]", details), "thinking_tokens")
-        if isinstance(details, dict)
-        else None,
-        raw=raw,
+        reasoning_tokens=count_of(fields_of(raw.get("output_tokens_details")), "thinking_tokens"),
+        raw=report_of(raw),
     )
-
-
-def _count(holder: dict[str, Any], name: str) -> int | None:
-    value = holder.get(name)
-    return value if isinstance(value, int) and not isinstance(value, bool) else None

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import Any, cast
+from typing import Any
 
-from unspool.errors import ConfigError, StreamError
+from unspool.errors import ConfigError
 from unspool.messages import (
     Image,
     Message,
@@ -19,12 +19,14 @@ from unspool.messages import (
     ProviderPart,
     ReasoningPart,
     RefusalPart,
-    Replay,
     TextPart,
     ToolCall,
     ToolResult,
 )
+from unspool.providers.anthropic_block import ADAPTER
+from unspool.providers.conversation import arguments_of, misplaced, own_replay
 
+_API = "Anthropic's API"
 _IMAGE_TYPES = ("image/jpeg", "image/png", "image/gif", "image/webp")
 _NO_ID = re.compile(r"[^A-Za-z0-9_-]")
 
@@ -32,12 +34,11 @@ type Block = dict[str, Any]
 type Turn = dict[str, Any]
 
 
-def conversation_of(messages: Sequence[Message], adapter: str, *, signed_only: bool) -> tuple[str | None, list[Turn]]:
+def conversation_of(messages: Sequence[Message], *, signed_only: bool) -> tuple[str | None, list[Turn]]:
     """Write the conversation.
 
     Args:
         messages: without messages inside messages.
-        adapter: whose replay state is sent back; that of others is left out.
         signed_only: leave thinking without a signature out, which Anthropic itself refuses and some servers want.
     Returns:
         The system prompt, if there is one, and the turns.
@@ -50,14 +51,13 @@ def conversation_of(messages: Sequence[Message], adapter: str, *, signed_only: b
     for message in messages:
         match message.role:
             case "system":
-                if any(not isinstance(part, TextPart) for part in message.parts):
-                    raise misplaced(next(part for part in message.parts if not isinstance(part, TextPart)), message)
+                for part in message.parts:
+                    if not isinstance(part, TextPart):
+                        raise misplaced(part, message, _API)
                 system.append(message.text)
                 continue
             case "assistant":
-                blocks = _filled(
-                    block for part in message.parts for block in _said(part, message, adapter, signed_only)
-                )
+                blocks = _filled(block for part in message.parts for block in _said(part, message, signed_only))
             case "tool":
                 blocks = [_result(part, message) for part in message.parts]
             case _:
@@ -80,10 +80,9 @@ def _turn(role: str, blocks: list[Block]) -> Turn:
     return {"role": role, "content": blocks}
 
 
-def _said(part: Part, message: Message, adapter: str, signed_only: bool) -> Iterable[Block]:
+def _said(part: Part, message: Message, signed_only: bool) -> Iterable[Block]:
     """What the assistant said: each part as the block that it came as."""
-    replay = getattr(part, "replay", None)
-    own: Block = dict(replay.data) if isinstance(replay, Replay) and replay.adapter == adapter else {}
+    own: Block = dict(own_replay(getattr(part, "replay", None), ADAPTER) or {})
     if isinstance(part, TextPart | RefusalPart):
         return [{**own, "type": "text", "text": part.text}]
     if isinstance(part, ReasoningPart):
@@ -91,29 +90,15 @@ def _said(part: Part, message: Message, adapter: str, signed_only: bool) -> Iter
             return [] if signed_only and not own.get("signature") else [{**own, "thinking": part.text}]
         return [own] if own else []
     if isinstance(part, ToolCall):
-        return [{**own, "type": "tool_use", "id": _id(part.id), "name": part.name, "input": _input(part)}]
+        return [{**own, "type": "tool_use", "id": _id(part.id), "name": part.name, "input": arguments_of(part)}]
     if isinstance(part, ProviderPart):
         return [own] if own else []
-    raise misplaced(part, message)
-
-
-def _input(call: ToolCall) -> dict[str, Any]:
-    if call.truncated:
-        raise ConfigError("INVALID_OPTIONS", f"The tool call {call.name!r} in the conversation was cut; leave it out.")
-    try:
-        value = call.args
-    except StreamError as error:
-        raise ConfigError(
-            "INVALID_OPTIONS", f"The arguments of the tool call {call.name!r} are not JSON: {error.message}"
-        ) from error
-    if not isinstance(value, dict):
-        raise ConfigError("INVALID_OPTIONS", f"The arguments of the tool call {call.name!r} are no JSON object.")
-    return cast("dict[str, Any]", value)
+    raise misplaced(part, message, _API)
 
 
 def _result(part: Part, message: Message) -> Block:
     if not isinstance(part, ToolResult):
-        raise misplaced(part, message)
+        raise misplaced(part, message, _API)
     block: Block = {"type": "tool_result", "tool_use_id": _id(part.call_id)}
     content = _shown(part.parts, message)
     if all(shown.keys() == {"type", "text"} for shown in content):
@@ -139,7 +124,7 @@ def _shown(parts: Sequence[Part], message: Message) -> list[Block]:
         elif isinstance(part, Image):
             blocks.append({"type": "image", "source": _source(part)})
         else:
-            raise misplaced(part, message)
+            raise misplaced(part, message, _API)
     return _filled(blocks)
 
 
@@ -164,12 +149,3 @@ def _source(image: Image) -> Block:
 def _id(id: str) -> str:
     """Ids of other providers may hold characters that are refused here; different ids stay different."""
     return _NO_ID.sub(lambda match: f"_{ord(match[0]):x}_", id)
-
-
-def misplaced(part: Part, message: Message) -> ConfigError:
-    """The error for a part that cannot stand where it stands."""
-    if isinstance(part, TextPart | ReasoningPart | RefusalPart | ToolCall | ToolResult):
-        return ConfigError("INVALID_OPTIONS", f"A {message.role} message cannot hold a part of type {part.type!r}.")
-    return ConfigError(
-        "UNSUPPORTED", f"Anthropic has no form for a part of type {part.type!r} in a {message.role} message."
-    )

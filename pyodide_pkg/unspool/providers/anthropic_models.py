@@ -5,10 +5,11 @@ Source: Claude API documentation, "Models overview", "Effort" and "Thinking" (re
 
 from __future__ import annotations
 
-from typing import Any, Literal, NamedTuple, cast
+from typing import Any, Literal, NamedTuple
 
 from unspool.contracts import ModelFacts
-from unspool.errors import WireError
+from unspool.providers.failure import listed_in
+from unspool.providers.fields import Fields, count_of, fields_of, text_or_none
 
 Thinking = Literal["adaptive", "budget"]
 
@@ -77,54 +78,28 @@ def thinking_of(model: str) -> tuple[Thinking, bool]:
     return (family.thinking, family.has_effort) if family else ("adaptive", True)
 
 
-def models_in(body: Any) -> list[ModelFacts]:
-    """Read the answer to `GET /v1/models`; what it leaves out is filled in from the table.
+def listed_models(body: Any) -> list[ModelFacts]:
+    """Read the answer to `GET /v1/models`.
 
     Raises:
         WireError: PROTOCOL when it lists no models.
     """
-    data: object = cast("dict[str, Any]", body).get("data") if isinstance(body, dict) else None
-    if not isinstance(data, list):
-        raise WireError("PROTOCOL", "The provider's answer is no list of models.")
-    found: list[ModelFacts] = []
-    for item in cast("list[object]", data):
-        if isinstance(item, dict):
-            members = cast("dict[str, Any]", item)
-            if isinstance(members.get("id"), str) and members["id"]:
-                found.append(_model(members))
-    return found
+    items = listed_in(body, fields_of(body).get("data"))
+    return [_model(name, item) for item in items if (name := text_or_none(item, "id"))]
 
 
-def _model(members: dict[str, Any]) -> ModelFacts:
-    known = facts_of(members["id"]) or ModelFacts(members["id"])
-    capabilities = _object(members, "capabilities")
-    effort = _object(capabilities, "effort")
-    efforts = known.reasoning_efforts
-    if _supported(effort):
-        efforts = tuple(name for name in _EFFORTS if _supported(_object(effort, name)))
-    image = _supported(_object(capabilities, "image_input"))
-    most = _count(members, "max_tokens") or known.max_output_tokens
-    default = known.default_output_tokens
+def _model(name: str, item: Fields) -> ModelFacts:
+    capabilities = fields_of(item.get("capabilities"))
+    effort = fields_of(capabilities.get("effort"))
     return ModelFacts(
-        members["id"],
-        context_window=_count(members, "max_input_tokens") or known.context_window,
-        max_output_tokens=most,
-        default_output_tokens=min(default, most) if default is not None and most is not None else default,
-        reasoning_efforts=efforts,
-        image_input=known.image_input if image is None else image,
+        name,
+        context_window=count_of(item, "max_input_tokens", least=1),
+        max_output_tokens=count_of(item, "max_tokens", least=1),
+        reasoning_efforts=[word for word in _EFFORTS if _supported(effort, word)] if effort.get("supported") else None,
+        image_input=_supported(capabilities, "image_input"),
     )
 
 
-def _object(members: dict[str, Any], name: str) -> dict[str, Any]:
-    value = members.get(name)
-    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
-
-
-def _supported(capability: dict[str, Any]) -> bool | None:
-    value = capability.get("supported")
+def _supported(capabilities: Fields, name: str) -> bool | None:
+    value = fields_of(capabilities.get(name)).get("supported")
     return value if isinstance(value, bool) else None
-
-
-def _count(members: dict[str, Any], name: str) -> int | None:
-    value = members.get(name)
-    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else None

@@ -9,14 +9,16 @@ import re
 from collections.abc import Mapping
 from typing import Any, cast
 
-from unspool.errors import ProviderError, StreamError
+from unspool.errors import ProviderError, StreamError, WireError
+from unspool.providers.fields import Fields, fields_of
 from unspool.stream.excerpt import excerpt
 from unspool.structured import strict_json
 
+MAX_LISTED = 10_000
+"""Models of one endpoint; the longest lists known have some hundreds."""
 _MESSAGE_CHARS = 500
 _WAITS = ("retry_after", "retry_after_seconds", "retryDelay", "retry_after_ms")
 """How error bodies say how long to wait. Pages depend on them: `retry-after` is hidden from them by CORS (F52)."""
-_BODY_BYTES = 65_536
 
 type Kind = tuple[str, bool]
 """A code of ours, and whether the same call may succeed later."""
@@ -59,7 +61,8 @@ _CONTEXT = re.compile(
     r"|exceeds the maximum (?:input |number of )tokens|context overflow|reduce the length of the messages"
 )
 _NO_MODEL = re.compile(
-    r"\bmodels?\b[^\n]{0,200}(?:not found|not exist|not available|not a valid model)|no such model"
+    r"\bmodels?\b[^\n]{0,200}(?:not found|not exist|not available|no longer available|not a valid model)"
+    r"|\bmodels/\S{1,200} is not supported|no such model"
     r"|not a valid model|invalid model\b|^model: \S+$"
 )
 _FILTERED = re.compile(r"blocked by (?:our |the )?content (?:filter|management|policy)|content management policy")
@@ -80,7 +83,7 @@ def http_failure(status: int, headers: Mapping[str, str], body: bytes) -> Provid
     Returns:
         ProviderError with status, request id and waiting time where they are known.
     """
-    text = body[:_BODY_BYTES].decode("utf-8", "replace")
+    text = body.decode("utf-8", "replace")
     error = _failure(f"The provider answered with status {status}", detail_in(text), status, headers)
     if error.request_id is None and (stated := _STATED_ID.search(text)):
         error.request_id = stated[1] or stated[2]  # pages see no header that the server does not expose to them (CORS)
@@ -103,16 +106,25 @@ def stream_failure(detail: Mapping[str, Any]) -> ProviderError:
     return _failure("The provider reported an error", detail, status, {})
 
 
+def listed_in(body: object, items: object) -> list[Fields]:
+    """Give the items of a body that lists models; no more than 10,000, since what is known of each is looked up.
+
+    Raises:
+        WireError: PROTOCOL when they are no list, with what the body says instead.
+    """
+    if not isinstance(items, list):
+        said = excerpt(said_in(error_detail(body) or fields_of(body)))
+        raise WireError("PROTOCOL", f"The answer lists no models{f', but says: {said}' if said else '.'}")
+    return [fields_of(item) for item in cast("list[object]", items)[:MAX_LISTED]]
+
+
 def detail_in(text: str) -> dict[str, Any]:
     """Give the error object that a text is: JSON, in a wrapper or bare, or words."""
     try:
         value: object = strict_json.loads(text, duplicate_keys="last")
     except StreamError:
         value = None
-    detail = error_detail(value)
-    if detail is not None:
-        return detail
-    return cast("dict[str, Any]", value) if isinstance(value, dict) else {"message": text}
+    return error_detail(value) or (cast("dict[str, Any]", value) if isinstance(value, dict) else {"message": text})
 
 
 def error_detail(value: object) -> dict[str, Any] | None:
@@ -138,10 +150,8 @@ def error_detail(value: object) -> dict[str, Any] | None:
 
 def _failure(where: str, detail: Mapping[str, Any], status: int | None, headers: Mapping[str, str]) -> ProviderError:
     message = excerpt(said_in(detail), _MESSAGE_CHARS)
-    named = [detail.get("code"), detail.get("type"), detail.get("status")]
-    inner = detail.get("innererror")
-    if isinstance(inner, dict):
-        named.append(cast("dict[str, Any]", inner).get("code"))
+    inner = fields_of(detail.get("innererror"))
+    named = [detail.get("code"), detail.get("type"), detail.get("status"), inner.get("code")]
     names = [name for name in named if isinstance(name, str) and name]
     code, retryable = _kind(" ".join(names).lower(), message.lower(), status)
     said = message or "no message"

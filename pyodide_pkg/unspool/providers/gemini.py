@@ -12,11 +12,12 @@ from unspool.contracts import HttpRequest, ModelFacts, Request
 from unspool.errors import ProviderError
 from unspool.providers.failure import http_failure
 from unspool.providers.gemini_contents import contents_of
-from unspool.providers.gemini_decoder import ADAPTER, GeminiDecoder
+from unspool.providers.gemini_decoder import GeminiDecoder
 from unspool.providers.gemini_failure import refined
-from unspool.providers.gemini_models import facts_of, listed, model_path, thinking_of
+from unspool.providers.gemini_models import facts_of, listed_models, model_path, thinking_of
 from unspool.providers.gemini_schema import gemini_schema
-from unspool.providers.request import check_credential, check_tool_choice, endpoint, json_body
+from unspool.providers.gemini_tool_calls import ADAPTER
+from unspool.providers.request import check_credential, check_tool_choice, endpoint, json_body, with_query
 
 if TYPE_CHECKING:
     from unspool.schema.native import Dialect
@@ -67,8 +68,8 @@ class GeminiAdapter:
                 UNSUPPORTED for a part that this wire has no form for.
         """
         url = endpoint(base_url, f"/{model_path(request.model)}:streamGenerateContent")
-        headers = self._headers | {"content-type": "application/json"} | _credential(api_key)
-        return HttpRequest("POST", _with_query(url, "alt=sse"), headers, json_body(self._body(request)))
+        headers = self._sent_headers(api_key) | {"content-type": "application/json"}
+        return HttpRequest("POST", with_query(url, "alt=sse"), headers, json_body(self._body(request)))
 
     def decoder(self, request: Request) -> GeminiDecoder:
         """Make the decoder for the answer to this request."""
@@ -88,8 +89,8 @@ class GeminiAdapter:
         Raises:
             ConfigError: INVALID_OPTIONS, INVALID_CREDENTIAL.
         """
-        url = _with_query(endpoint(base_url, "/models"), "pageSize=1000")
-        return HttpRequest("GET", url, self._headers | _credential(api_key), b"")
+        url = with_query(endpoint(base_url, "/models"), "pageSize=1000")
+        return HttpRequest("GET", url, self._sent_headers(api_key), b"")
 
     def models(self, body: Any) -> list[ModelFacts]:
         """Read the answer to `models_request`: the models that generate content.
@@ -97,7 +98,12 @@ class GeminiAdapter:
         Raises:
             WireError: PROTOCOL when it lists no models.
         """
-        return listed(body)
+        return listed_models(body)
+
+    def _sent_headers(self, api_key: str | None) -> dict[str, str]:
+        if api_key is None:
+            return dict(self._headers)
+        return self._headers | {"x-goog-api-key": check_credential(api_key)}
 
     def _body(self, request: Request) -> dict[str, Any]:
         system, contents = contents_of(request.messages, request.model)
@@ -159,11 +165,3 @@ def _is_empty(parameters: Mapping[str, Any]) -> bool:
 def _calling(tool_choice: str) -> dict[str, Any]:
     mode = _MODES.get(tool_choice)
     return {"mode": "ANY", "allowedFunctionNames": [tool_choice]} if mode is None else {"mode": mode}
-
-
-def _credential(api_key: str | None) -> dict[str, str]:
-    return {} if api_key is None else {"x-goog-api-key": check_credential(api_key)}
-
-
-def _with_query(url: str, query: str) -> str:
-    return f"{url}{'&' if '?' in url else '?'}{query}"

@@ -6,12 +6,13 @@ Source: https://ai.google.dev/api/caching#Content; https://ai.google.dev/gemini-
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal, NoReturn, cast
+from typing import Any, Literal, cast
 
-from unspool.errors import ConfigError, StreamError
+from unspool.errors import ConfigError
 from unspool.messages import (
     Image,
     Message,
+    Part,
     ProviderPart,
     ReasoningPart,
     RefusalPart,
@@ -20,12 +21,15 @@ from unspool.messages import (
     ToolCall,
     ToolResult,
 )
-from unspool.providers.gemini_decoder import ADAPTER
+from unspool.providers.conversation import arguments_of, misplaced, own_replay
+from unspool.providers.fields import Fields
 from unspool.providers.gemini_models import generation_of
+from unspool.providers.gemini_tool_calls import ADAPTER
 
 NO_SIGNATURE = "skip_thought_signature_validator"
 """What Google takes in place of a signature for calls that its model did not make, or made before it signed them."""
 
+_API = "Gemini's API"
 _SIGNS = (3, 0)
 """The first generation that refuses a call without a signature; and that is shown images inside a tool's result."""
 _TYPES = {"png": "png", "jpg": "jpeg", "jpeg": "jpeg", "webp": "webp", "gif": "gif", "heic": "heic", "heif": "heif"}
@@ -107,7 +111,7 @@ class GeminiContents:
             elif isinstance(part, Image) and message.role == "user":
                 parts.append(_image(part))
             else:
-                _refuse(part, message)
+                raise misplaced(part, message, _API)
         return parts
 
     def _answer(self, message: Message) -> list[Wire]:
@@ -117,8 +121,9 @@ class GeminiContents:
             if isinstance(part, ToolCall):
                 parts.append(self._call(part))
             elif isinstance(part, ProviderPart):
-                if part.replay.adapter == ADAPTER:
-                    parts.append(_thawed(part.replay))
+                own = own_replay(part.replay, ADAPTER)
+                if own is not None:
+                    parts.append(_own_part(own))
             elif isinstance(part, ReasoningPart):
                 signature = _signature(part.replay)
                 if signature:
@@ -130,34 +135,21 @@ class GeminiContents:
             elif isinstance(part, Image):
                 parts.append({**_image(part), **_signature(part.replay)})
             else:
-                _refuse(part, message)
+                raise misplaced(part, message, _API)
         return parts
 
     def _call(self, call: ToolCall) -> Wire:
-        if call.truncated:
-            raise ConfigError(
-                "INVALID_OPTIONS", f"The tool call {call.name!r} in the conversation was cut; leave it out."
-            )
-        try:
-            args = call.args
-        except StreamError as error:
-            args = error
-        if not isinstance(args, dict):
-            raise ConfigError(
-                "INVALID_OPTIONS",
-                f"The arguments of the tool call {call.name!r} in the conversation are no JSON object.",
-            )
-        id_ = call.replay.data.get("id") if call.replay is not None and call.replay.adapter == ADAPTER else None
+        function: Wire = {"name": call.name, "args": arguments_of(call)}
+        id_ = (own_replay(call.replay, ADAPTER) or {}).get("id")
         self._calls[call.id] = (self._count, call.name, id_)
         self._count += 1
-        function = {"name": call.name, "args": cast("object", args)}
         if id_ is not None:
             function["id"] = id_
         return {"functionCall": function, **_signature(call.replay)}
 
-    def _result(self, part: object, message: Message) -> tuple[int, Wire]:
+    def _result(self, part: Part, message: Message) -> tuple[int, Wire]:
         if not isinstance(part, ToolResult):
-            _refuse(part, message)
+            raise misplaced(part, message, _API)
         if part.call_id not in self._calls:
             raise ConfigError(
                 "INVALID_OPTIONS", f"A tool result answers the call {part.call_id!r}, which does not stand before it."
@@ -172,7 +164,7 @@ class GeminiContents:
             if isinstance(piece, Image):
                 (inside if self._signs and piece.data is not None else after).append(_image(piece))
             elif not isinstance(piece, TextPart):
-                _refuse(piece, message)
+                raise misplaced(piece, message, _API)
         if inside:
             answer["parts"] = inside
         if after:
@@ -203,14 +195,13 @@ def _sign(parts: list[Wire]) -> None:
 
 
 def _signature(replay: Replay | None) -> Wire:
-    if replay is None or replay.adapter != ADAPTER or "thoughtSignature" not in replay.data:
-        return {}
-    return {"thoughtSignature": replay.data["thoughtSignature"]}
+    own = own_replay(replay, ADAPTER) or {}
+    return {"thoughtSignature": own["thoughtSignature"]} if "thoughtSignature" in own else {}
 
 
-def _thawed(replay: Replay) -> Wire:
-    """Give the part of a replay, ready to be written."""
-    part = replay.data.get("part")
+def _own_part(own: Fields) -> Wire:
+    """Give the part that a replay is."""
+    part = own.get("part")
     if not isinstance(part, dict):
         raise ConfigError("INVALID_OPTIONS", "A part of the conversation that Gemini made has lost what Gemini needs.")
     return dict(cast("Wire", part))
@@ -223,10 +214,3 @@ def _image(image: Image) -> Wire:
     known = _TYPES.get(uri.partition("?")[0].partition("#")[0].rpartition(".")[2].lower())
     media_type = image.media_type or (f"image/{known}" if known else None)
     return {"fileData": {"fileUri": uri} if media_type is None else {"fileUri": uri, "mimeType": media_type}}
-
-
-def _refuse(part: object, message: Message) -> NoReturn:
-    kind = getattr(part, "type", type(part).__name__)
-    if isinstance(part, TextPart | ReasoningPart | RefusalPart | Image | ToolCall | ToolResult | ProviderPart):
-        raise ConfigError("INVALID_OPTIONS", f"A {message.role} message cannot hold a part of type {kind!r}.")
-    raise ConfigError("UNSUPPORTED", f"Gemini has no form for a part of type {kind!r}.")

@@ -8,20 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any, cast
+from typing import Any
 
 from unspool.errors import ProviderError, UnspoolError, WireError
 from unspool.messages import FinishReason
+from unspool.providers.fields import fields_of, list_of
 from unspool.stream.excerpt import excerpt
 
 _KEY = re.compile(r"\bapi key (?:not valid|expired|not found)|\bapi_key_(?:invalid|expired)", re.IGNORECASE)
-_NO_MODEL = re.compile(
-    r"\bmodels/\S{1,200} is not (?:found|supported)|\bmodels? .{0,200}no longer available", re.IGNORECASE
-)
-_CONTEXT = re.compile(
-    r"token count\b.{0,60}\bexceeds the maximum number of tokens|exceeds the maximum (?:input|number of) tokens",
-    re.IGNORECASE,
-)
 
 REASONS: dict[str, FinishReason] = {
     "STOP": "stop",
@@ -85,32 +79,15 @@ def block_failure(feedback: Mapping[str, Any]) -> ProviderError:
 def refined(error: ProviderError) -> ProviderError:
     """Say more precisely what an error of Google's APIs is than its status does.
 
-    A wrong key comes with status 400, a model that is not there in words of its own, as does a prompt that is too long,
-    and a quota of the day with the same status as a quota of the minute.
+    A wrong key comes with status 400, and a quota of the day with the same status as a quota of the minute.
     """
-    said = error.message
     detail = error.raw or {}
     reasons = [entry.get("reason") for entry in _entries(detail, "details")]
-    code, retryable = error.code, error.retryable
-    if "API_KEY_INVALID" in reasons or (error.status in (None, 400) and _KEY.search(said)):
-        code, retryable = "AUTH", False
-    elif error.status in (None, 404) and _NO_MODEL.search(said):
-        code, retryable = "MODEL_NOT_FOUND", False
-    elif error.status in (None, 400) and _CONTEXT.search(said):
-        code, retryable = "CONTEXT_WINDOW_EXCEEDED", False
+    if "API_KEY_INVALID" in reasons or (error.status in (None, 400) and _KEY.search(error.message)):
+        error.code, error.retryable = "AUTH", False
     elif error.code == "RATE_LIMIT" and _is_daily(detail):
-        retryable = False
-    if (code, retryable) == (error.code, error.retryable):
-        return error
-    return ProviderError(
-        code,
-        said,
-        retryable=retryable,
-        retry_after_s=error.retry_after_s,
-        status=error.status,
-        request_id=error.request_id,
-        raw=error.raw,
-    )
+        error.retryable = False
+    return error
 
 
 def _is_daily(detail: Mapping[str, Any]) -> bool:
@@ -122,8 +99,4 @@ def _is_daily(detail: Mapping[str, Any]) -> bool:
 
 
 def _entries(holder: Mapping[str, Any], name: str) -> Iterator[Mapping[str, Any]]:
-    items = holder.get(name)
-    if isinstance(items, list):
-        for item in cast("list[object]", items):
-            if isinstance(item, Mapping):
-                yield cast("Mapping[str, Any]", item)
+    return map(fields_of, list_of(holder.get(name)))

@@ -6,12 +6,12 @@ Source: https://ai.google.dev/gemini-api/docs/models, …/docs/generate-content/
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from typing import Any, cast
+from typing import Any
 
 from unspool.contracts import ModelFacts
-from unspool.errors import ConfigError, WireError
-from unspool.providers.failure import error_detail, said_in
+from unspool.errors import ConfigError
+from unspool.providers.failure import listed_in
+from unspool.providers.fields import Fields, count_of, fields_of, text_or_none
 from unspool.stream.excerpt import excerpt
 
 type Generation = tuple[int, int]
@@ -97,43 +97,23 @@ def thinking_of(model: str, effort: str) -> dict[str, Any]:
     return {"thinkingBudget": budget}
 
 
-def listed(body: Any) -> list[ModelFacts]:
+def listed_models(body: Any) -> list[ModelFacts]:
     """Read the answer to `GET /models`: the models that generate content.
 
     Raises:
         WireError: PROTOCOL when it lists no models.
     """
-    members = cast("dict[str, Any]", body) if isinstance(body, dict) else {}
-    models = members.get("models")
-    if not isinstance(models, list):
-        said = excerpt(said_in(error_detail(cast("object", body)) or members))
-        raise WireError("PROTOCOL", f"The answer lists no models{f', but says: {said}' if said else '.'}")
     return [
-        _listed_one(cast("dict[str, Any]", model))
-        for model in cast("list[object]", models)
-        if isinstance(model, dict) and _generates(cast("dict[str, Any]", model))
+        ModelFacts(
+            name.removeprefix("models/"),
+            context_window=count_of(item, "inputTokenLimit", least=1),
+            max_output_tokens=count_of(item, "outputTokenLimit", least=1),
+        )
+        for item in listed_in(body, fields_of(body).get("models"))
+        if (name := text_or_none(item, "name")) and _generates(item)
     ]
 
 
-def _generates(model: dict[str, Any]) -> bool:
-    methods = model.get("supportedGenerationMethods")
-    return isinstance(model.get("name"), str) and (
-        not isinstance(methods, list) or "generateContent" in cast("Sequence[object]", methods)
-    )
-
-
-def _listed_one(model: dict[str, Any]) -> ModelFacts:
-    name: str = model["name"].removeprefix("models/")
-    known = facts_of(name)
-    return ModelFacts(
-        name,
-        context_window=_tokens(model, "inputTokenLimit") or (known.context_window if known else None),
-        max_output_tokens=_tokens(model, "outputTokenLimit") or (known.max_output_tokens if known else None),
-        reasoning_efforts=known.reasoning_efforts if known else None,
-        image_input=known.image_input if known else None,
-    )
-
-
-def _tokens(model: dict[str, Any], name: str) -> int | None:
-    value = model.get(name)
-    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else None
+def _generates(item: Fields) -> bool:
+    methods = item.get("supportedGenerationMethods")
+    return not isinstance(methods, list) or "generateContent" in methods

@@ -16,6 +16,8 @@ from unspool.stream.nesting import is_deeper
 from unspool.structured import strict_json
 from unspool.structured.partial_arguments import PartialArguments, json_text
 
+ADAPTER = "gemini"
+
 _NO_ID = re.compile(r"[^A-Za-z0-9_-]+")
 _ID_CHARS = 24
 """Of the response's id, so that ours stays below the 40 characters that OpenAI takes, should it come there."""
@@ -53,13 +55,12 @@ class GeminiToolCalls:
     each time, unique in a conversation, and never sent. What must be sent back is the replay state of its block.
     """
 
-    __slots__ = ("_adapter", "_ids", "_new_block", "_open", "count")
+    __slots__ = ("_ids", "_new_block", "_open", "count")
 
-    def __init__(self, new_block: Callable[[], int], adapter: str) -> None:
+    def __init__(self, new_block: Callable[[], int]) -> None:
         self.count = 0
         """Calls that have begun."""
         self._new_block = new_block
-        self._adapter = adapter
         self._ids: set[str] = set()
         self._open: _Open | None = None
 
@@ -161,7 +162,7 @@ class GeminiToolCalls:
     def _replay(self, id_: str | None, signature: str | None) -> Replay | None:
         """What goes back: the provider's own id, and the signature."""
         data = {name: text for name, text in (("id", id_), ("thoughtSignature", signature)) if text is not None}
-        return Replay(self._adapter, data) if data else None
+        return Replay(ADAPTER, data) if data else None
 
 
 def _text(call: dict[str, Any], name: str) -> str | None:

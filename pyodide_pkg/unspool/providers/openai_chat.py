@@ -5,19 +5,36 @@ Source: OpenAI API reference, "Create chat completion".
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from unspool.contracts import HttpRequest, ModelFacts, Request
 from unspool.errors import ConfigError, ProviderError
-from unspool.messages import Image, Message, ReasoningPart, RefusalPart, TextPart, ToolCall, ToolResult
-from unspool.messages.parts import ProviderPart
+from unspool.messages import (
+    Image,
+    Message,
+    Part,
+    ProviderPart,
+    ReasoningPart,
+    RefusalPart,
+    TextPart,
+    ToolCall,
+    ToolResult,
+)
+from unspool.providers.conversation import arguments_text, misplaced, own_replay
 from unspool.providers.failure import http_failure
 from unspool.providers.openai_chat_decoder import OpenAIChatDecoder
-from unspool.providers.openai_models import listed_models, openai_facts
+from unspool.providers.openai_models import facts_of, listed_models
 from unspool.providers.openai_reasoning import FIELD as REASONING_DETAILS
-from unspool.providers.request import check_credential, check_tool_choice, endpoint, host_of, json_body, sibling
+from unspool.providers.request import (
+    check_credential,
+    check_tool_choice,
+    endpoint,
+    host_of,
+    json_body,
+    labelled_schema,
+    sibling,
+)
 
 if TYPE_CHECKING:
     from unspool.schema.native import Dialect
@@ -28,7 +45,7 @@ MaxTokensField = Literal["max_completion_tokens", "max_tokens"]
 Wire = dict[str, Any]
 
 _PATH = "/chat/completions"
-_NO_NAME = re.compile(r"[^A-Za-z0-9_-]+")
+_API = "chat completions"
 _OPENAI_HOSTS = (".openai.com", ".openai.azure.com")
 
 
@@ -55,7 +72,7 @@ class OpenAIChatAdapter:
         images_in_tool_results: bool = False,
         schema_dialect: Dialect = "openai",
         models_path: str = "/models",
-        facts: Callable[[str], ModelFacts | None] = openai_facts,
+        facts: Callable[[str], ModelFacts | None] = facts_of,
     ) -> None:
         """
         Args:
@@ -108,7 +125,7 @@ class OpenAIChatAdapter:
                 message of the wrong role, a tool call that was cut, a choice of a tool that is not there, a value
                 without JSON form; UNSUPPORTED for a part that this wire has no form for.
         """
-        headers = self._with_key(api_key) | {"content-type": "application/json"}
+        headers = self._sent_headers(api_key) | {"content-type": "application/json"}
         body = json_body(self._body(request, base_url))
         return HttpRequest("POST", endpoint(base_url, _PATH), headers, body)
 
@@ -126,13 +143,13 @@ class OpenAIChatAdapter:
 
     def models_request(self, *, api_key: str | None, base_url: str) -> HttpRequest:
         """Ask which models there are. Raises ConfigError (INVALID_OPTIONS, INVALID_CREDENTIAL)."""
-        return HttpRequest("GET", sibling(base_url, _PATH, self._models_path), self._with_key(api_key), b"")
+        return HttpRequest("GET", sibling(base_url, _PATH, self._models_path), self._sent_headers(api_key), b"")
 
     def models(self, body: Any) -> list[ModelFacts]:
         """Read the answer to `models_request`. Raises WireError (PROTOCOL) when it lists no models."""
         return listed_models(body)
 
-    def _with_key(self, api_key: str | None) -> dict[str, str]:
+    def _sent_headers(self, api_key: str | None) -> dict[str, str]:
         if api_key is None:
             return dict(self._headers)
         key = check_credential(api_key)
@@ -161,15 +178,7 @@ class OpenAIChatAdapter:
             named = choice not in ("auto", "required", "none")
             body["tool_choice"] = {"type": "function", "function": {"name": choice}} if named else choice
         if request.output_schema is not None:
-            body["response_format"] = {
-                "type": "json_schema",
-                "json_schema": {
-                    # The name is only a label, but one with other characters is refused.
-                    "name": _NO_NAME.sub("_", request.output_schema.name).strip("_")[:64] or "answer",
-                    "schema": request.output_schema.schema,
-                    "strict": request.output_schema.strict,
-                },
-            }
+            body["response_format"] = {"type": "json_schema", "json_schema": labelled_schema(request.output_schema)}
         return body | request.extra
 
     def _conversation(self, messages: Sequence[Message]) -> list[Wire]:
@@ -195,19 +204,17 @@ class OpenAIChatAdapter:
             out.append({"role": "user", "content": shown})
         return out
 
-    def _result(self, part: object, message: Message, shown: list[Wire]) -> Wire:
+    def _result(self, part: Part, message: Message, shown: list[Wire]) -> Wire:
         if not isinstance(part, ToolResult):
-            raise _misplaced(part, message)
-        for piece in part.parts:
-            if not isinstance(piece, TextPart | Image):
-                raise _misplaced(piece, message)
+            raise misplaced(part, message, _API)
+        pieces = [_piece(piece, message) for piece in part.parts]
         images = [piece for piece in part.parts if isinstance(piece, Image)]
         content: str | list[Wire] = part.text
         if images and self._images_in_tool_results:
-            content = [_piece(piece) for piece in part.parts if isinstance(piece, TextPart | Image)]
+            content = pieces
         elif images:
             content = content or "The result is shown below."
-            shown += _shown(images, f"Images of the tool result {part.call_id}:")
+            shown += _shown(images, f"Images of the tool result {part.call_id}:", message)
         return {"role": "tool", "tool_call_id": part.call_id, "content": content}
 
     def _assistant(self, message: Message, shown: list[Wire]) -> Wire:
@@ -215,17 +222,12 @@ class OpenAIChatAdapter:
         details: list[Any] = []
         for part in message.parts:
             if isinstance(part, ToolCall):
-                if part.truncated:
-                    raise ConfigError(
-                        "INVALID_OPTIONS", f"The tool call {part.name!r} in the conversation was cut; leave it out."
-                    )
-                function = {"name": part.name, "arguments": part.arguments if part.arguments.strip() else "{}"}
+                function = {"name": part.name, "arguments": arguments_text(part)}
                 calls.append({"id": part.id, "type": "function", "function": function})
             elif isinstance(part, ProviderPart):
-                if part.replay.adapter == self.name:
-                    details += part.replay.data.get(REASONING_DETAILS, ())
+                details += (own_replay(part.replay, self.name) or {}).get(REASONING_DETAILS, ())
             elif not isinstance(part, TextPart | ReasoningPart | RefusalPart | Image):
-                raise _misplaced(part, message)
+                raise misplaced(part, message, _API)
         wire: Wire = {"role": "assistant", "content": message.text}
         if calls:
             wire["content"] = message.text or None
@@ -237,44 +239,33 @@ class OpenAIChatAdapter:
         if details:
             wire[REASONING_DETAILS] = details
         if message.images:
-            shown += _shown(message.images, "Images of your answer above:")
+            shown += _shown(message.images, "Images of your answer above:", message)
         return wire
 
 
 def _content(message: Message) -> str | list[Wire]:
     if message.role == "user" and message.images:
-        return [_checked(part, message) for part in message.parts]
+        return [_piece(part, message) for part in message.parts]
     for part in message.parts:
         if not isinstance(part, TextPart):
-            raise _misplaced(part, message)
+            raise misplaced(part, message, _API)
     return message.text
 
 
-def _checked(part: object, message: Message) -> Wire:
-    if not isinstance(part, TextPart | Image):
-        raise _misplaced(part, message)
-    return _piece(part)
-
-
-def _piece(part: TextPart | Image) -> Wire:
+def _piece(part: Part, message: Message) -> Wire:
     if isinstance(part, TextPart):
         return {"type": "text", "text": part.text}
+    if not isinstance(part, Image):
+        raise misplaced(part, message, _API)
     image: Wire = {"url": part.data_url}
     if part.detail is not None:
         image["detail"] = part.detail
     return {"type": "image_url", "image_url": image}
 
 
-def _shown(images: Sequence[Image], title: str) -> list[Wire]:
-    return [{"type": "text", "text": title}, *map(_piece, images)]
+def _shown(images: Sequence[Image], title: str, message: Message) -> list[Wire]:
+    return [{"type": "text", "text": title}, *(_piece(image, message) for image in images)]
 
 
 def _max_tokens_field(base_url: str) -> MaxTokensField:
     return "max_completion_tokens" if f".{host_of(base_url)}".endswith(_OPENAI_HOSTS) else "max_tokens"
-
-
-def _misplaced(part: object, message: Message) -> ConfigError:
-    kind = getattr(part, "type", type(part).__name__)
-    if isinstance(part, TextPart | Image | ReasoningPart | RefusalPart | ToolCall | ToolResult | ProviderPart):
-        return ConfigError("INVALID_OPTIONS", f"A {message.role} message cannot hold a part of type {kind!r}.")
-    return ConfigError("UNSUPPORTED", f"Chat completions have no form for a part of type {kind!r}.")

@@ -11,27 +11,17 @@ from collections.abc import Container, Sequence
 from typing import Any, cast
 
 from unspool.errors import ConfigError, ProviderError, StreamTruncatedError, UnspoolError, WireError
-from unspool.frozen_json import freeze
-from unspool.messages import FinishReason, Image, Origin, Usage
-from unspool.messages.parts import ProviderPart, Replay
+from unspool.messages import FinishReason, Image, Origin, ProviderPart, Replay, Usage
 from unspool.providers.failure import detail_in, error_detail, said_in, stream_failure
+from unspool.providers.fields import Fields, count_of, fields_of, list_of, no_object, report_of, text_or_none
 from unspool.providers.openai_reasoning import FIELD as REASONING_DETAILS
 from unspool.providers.openai_reasoning import ReasoningDetails
 from unspool.providers.openai_tool_calls import OpenAIToolCalls, grown
-from unspool.stream.chunks import (
-    BlockEnd,
-    BlockKind,
-    BlockStart,
-    Chunk,
-    Finish,
-    ReasoningDelta,
-    TextDelta,
-    UsageReport,
-)
+from unspool.providers.text_blocks import TextBlocks, TextKind
+from unspool.stream.chunks import BlockEnd, BlockStart, Chunk, Finish, UsageReport
 from unspool.stream.excerpt import excerpt
 from unspool.structured import strict_json
 
-_MAX_DIAGNOSTICS = 16
 _MAX_ANNOTATIONS = 1_024
 _REASONING_FIELDS = ("reasoning_content", "reasoning", "reasoning_text")
 _REASONS: dict[str, FinishReason] = {
@@ -54,6 +44,7 @@ _REASONS: dict[str, FinishReason] = {
     "insufficient_system_resource": "error",
 }
 """Raw reasons in lower case; an unknown one counts as "stop", with the raw one beside it."""
+_USAGE = frozenset({"usage", "x_groq"})
 _RARE = frozenset({REASONING_DETAILS, "images", "annotations"})
 _SAID_OF_ALL = frozenset({"prompt_filter_results", "content_filter_results", "citations", "search_results"})
 _SAID_OF_CHOICE = frozenset({"content_filter_results", "content_filter_result"})
@@ -77,23 +68,17 @@ class OpenAIChatDecoder:
         "_details",
         "_ended",
         "_id",
-        "_index",
-        "_kind",
         "_metadata",
         "_model",
-        "_next_index",
         "_raw_reason",
         "_seen",
         "_stray",
         "_streamed",
+        "_texts",
         "_tools",
         "_usage",
         "_whole",
-        "diagnostics",
     )
-
-    diagnostics: list[str]
-    """Oddities that were passed over, each said once; at most 16."""
 
     def __init__(self, *, adapter: str = "openai-chat", choice: int = 0, cumulative: bool = False) -> None:
         """
@@ -103,17 +88,14 @@ class OpenAIChatDecoder:
             cumulative: set it for servers that send in each event the whole text so far. It cannot be guessed: the
                 deltas `ha`, `haha` look the same.
         """
-        self.diagnostics = []
         self._adapter = adapter
         self._choice = choice
         self._cumulative = cumulative
-        self._tools = OpenAIToolCalls(self._new_block, self._note, cumulative=cumulative)
-        self._kind: BlockKind | None = None  # of the open block of text, reasoning or refusal, which is `_index`
-        self._index = 0
-        self._next_index = 0
-        self._seen: dict[BlockKind, str] = {}
+        self._texts = TextBlocks()
+        self._tools = OpenAIToolCalls(self._texts.number, cumulative=cumulative)
+        self._seen: dict[TextKind, str] = {}
         self._raw_reason: str | None = None
-        self._usage: dict[str, Any] | None = None
+        self._usage: Fields | None = None
         self._details = ReasoningDetails()
         self._metadata: dict[str, Any] = {}
         self._model: str | None = None
@@ -138,9 +120,7 @@ class OpenAIChatDecoder:
         if data == "[DONE]":
             self._whole = True
             return self._end()
-        if not data or data.startswith(":"):
-            if data:
-                self._note(f"an event whose data is a comment: {excerpt(data, 80)}")
+        if not data or data.startswith(":"):  # F5: comments inside of data
             return []
         if name == "error":
             return self._end(stream_failure(detail_in(data)))
@@ -169,9 +149,7 @@ class OpenAIChatDecoder:
                 else:
                     self._read_choices(choices, out)
             elif event is not None and detail is None:
-                raise WireError(
-                    "PROTOCOL", f"The provider sent an event that is not an object: a {type(event).__name__}."
-                )
+                raise no_object(event)
         except WireError as error:
             return out + self._end(error)
         return out + self._end(stream_failure(detail)) if detail is not None else out
@@ -190,16 +168,16 @@ class OpenAIChatDecoder:
             return self._end()
         if self._stray is not None and not self._answered:
             return self._end(WireError("PROTOCOL", f"The response is no chat completion, but says: {self._stray}"))
-        return self._end(StreamTruncatedError("The response ended before the provider said that it was complete."))
+        return self._end(StreamTruncatedError())
 
     def _end(self, error: UnspoolError | None = None) -> list[Chunk]:
         self._ended = True
         out: list[Chunk] = []
-        self._close_text(out)
+        self._texts.close(out)
         out += self._tools.finish()
         details = self._details.whole()
         if details:
-            index = self._new_block()
+            index = self._texts.number()
             part = ProviderPart(REASONING_DETAILS, Replay(self._adapter, {REASONING_DETAILS: details}))
             out += (BlockStart(index, REASONING_DETAILS), BlockEnd(index, part=part))
         if self._usage is not None:
@@ -216,28 +194,15 @@ class OpenAIChatDecoder:
         out.append(Finish(reason, raw, error, origin=origin, metadata=self._metadata or None))
         return out
 
-    def _note(self, text: str) -> None:
-        if text not in self.diagnostics and len(self.diagnostics) < _MAX_DIAGNOSTICS:
-            self.diagnostics.append(text)
-
-    def _new_block(self) -> int:
-        index = self._next_index
-        self._next_index += 1
-        return index
-
     def _read_usage(self, event: dict[str, Any]) -> None:
-        groq = event.get("x_groq")
-        for holder in (event, groq):
-            usage = cast("dict[str, Any]", holder).get("usage") if isinstance(holder, dict) else None
-            if isinstance(usage, dict) and usage:
-                self._usage = cast("dict[str, Any]", usage)
-                return
+        if not _USAGE.isdisjoint(event):
+            usage = fields_of(event.get("usage")) or fields_of(fields_of(event.get("x_groq")).get("usage"))
+            self._usage = usage or self._usage
 
     def _read_origin(self, event: dict[str, Any]) -> None:
         if self._id is None:  # each event says the same
-            id_, model = event.get("id"), event.get("model")
-            self._id = id_ if isinstance(id_, str) and id_ else None
-            self._model = model if isinstance(model, str) and model else self._model
+            self._id = text_or_none(event, "id")
+            self._model = text_or_none(event, "model") or self._model
             self._keep(event, _SAID_ONCE)
         if not _SAID_OF_ALL.isdisjoint(event):
             self._keep(event, _SAID_OF_ALL)
@@ -245,7 +210,7 @@ class OpenAIChatDecoder:
     def _keep(self, holder: dict[str, Any], names: Container[str]) -> None:
         for name, value in holder.items():
             if name in names and value not in (None, "", {}, []):
-                self._metadata[name] = _frozen(value, name)
+                self._metadata[name] = value
 
     def _read_choices(self, choices: object, out: list[Chunk]) -> None:
         if not isinstance(choices, list):
@@ -309,116 +274,74 @@ class OpenAIChatDecoder:
                 continue
             if not isinstance(call, dict):
                 raise WireError("PROTOCOL", "The provider sent a tool call that is not an object.")
-            self._close_text(out)
+            self._texts.close(out)
             self._tools.feed(cast("dict[str, Any]", call), out)
 
-    def _add(self, kind: BlockKind, text: str, out: list[Chunk]) -> None:
-        if not text:
-            return
-        if self._cumulative:
+    def _add(self, kind: TextKind, text: str, out: list[Chunk]) -> None:
+        if text and self._cumulative:
             text, self._seen[kind] = grown(self._seen.get(kind, ""), text), text
-            if not text:
-                return
-        if self._kind != kind:
-            self._close_text(out)
-            self._kind = kind
-            self._index = self._new_block()
-            out.append(BlockStart(self._index, kind))
-        out.append(ReasoningDelta(self._index, text) if kind == "reasoning" else TextDelta(self._index, text))
+        if text:
+            self._texts.add(kind, text, out)
 
     def _add_images(self, images: object, out: list[Chunk]) -> None:
-        for item in cast("list[object]", images) if isinstance(images, list) else ():
-            holder = cast("dict[str, Any]", item).get("image_url") if isinstance(item, dict) else None
-            url = cast("dict[str, Any]", holder).get("url") if isinstance(holder, dict) else holder
+        for item in list_of(images):
+            holder = fields_of(item).get("image_url")
             try:
-                image = Image(cast(str, url))
+                image = Image(fields_of(holder).get("url", holder))
             except ConfigError as error:
                 raise WireError("PROTOCOL", f"The provider sent an image that is none: {error.message}") from error
-            self._close_text(out)
-            index = self._new_block()
+            self._texts.close(out)
+            index = self._texts.number()
             out += (BlockStart(index, "image"), BlockEnd(index, part=image))
 
     def _add_annotations(self, annotations: object) -> None:
-        if isinstance(annotations, list) and annotations:
-            annotations = cast("list[object]", annotations)
-            known: list[object] = self._metadata.setdefault("annotations", [])
-            known += _frozen(annotations[: _MAX_ANNOTATIONS - len(known)], "annotations")
-
-    def _close_text(self, out: list[Chunk]) -> None:
-        if self._kind is not None:
-            self._kind = None
-            out.append(BlockEnd(self._index))
-
-
-def _frozen(value: object, name: str) -> Any:
-    try:
-        return freeze(value, name)
-    except ConfigError as error:  # events that never were JSON: a model in the page
-        raise WireError("PROTOCOL", f"The provider sent something without JSON form: {error.message}") from error
+        known: list[object] = self._metadata.get("annotations", [])
+        known += list_of(annotations)[: _MAX_ANNOTATIONS - len(known)]
+        if known:
+            self._metadata["annotations"] = known
 
 
 def _reasoning(delta: dict[str, Any]) -> str:
     """Servers that use several names say the same under each: the first with text counts."""
     for field in _REASONING_FIELDS:
         text = delta.get(field)
-        if isinstance(text, str) and text:
+        if text and isinstance(text, str):
             return text
-    return _joined(delta.get(REASONING_DETAILS), ("text", "summary"))
+    return _joined(delta[REASONING_DETAILS], ("text", "summary")) if REASONING_DETAILS in delta else ""
 
 
-def _content_part(part: object) -> tuple[BlockKind, str]:
+def _content_part(part: object) -> tuple[TextKind, str]:
     if isinstance(part, str):
         return "text", part
-    if not isinstance(part, dict):
-        return "text", ""
-    members = cast("dict[str, Any]", part)
+    members = fields_of(part)
     match members.get("type"):
         case "thinking" | "reasoning":
             inner = members.get("thinking") or members.get("reasoning") or members.get("text")
             return "reasoning", inner if isinstance(inner, str) else _joined(inner, ("text",))
         case "refusal":
-            text = members.get("refusal")
-            return "refusal", text if isinstance(text, str) else ""
+            return "refusal", text_or_none(members, "refusal") or ""
         case _:
-            text = members.get("text")
-            return "text", text if isinstance(text, str) else ""
+            return "text", text_or_none(members, "text") or ""
 
 
-def _joined(items: object, fields: Sequence[str]) -> str:
+def _joined(items: object, names: Sequence[str]) -> str:
     """Join the texts of a list of objects."""
-    if not isinstance(items, list):
-        return ""
-    texts = (
-        cast("dict[str, Any]", item).get(field)
-        for item in cast("list[object]", items)
-        if isinstance(item, dict)
-        for field in fields
-    )
-    return "".join(text for text in texts if isinstance(text, str))
+    return "".join(text_or_none(fields_of(item), name) or "" for item in list_of(items) for name in names)
 
 
-def _usage(raw: dict[str, Any]) -> Usage:
-    cached = _count(raw.get("prompt_tokens_details"), "cached_tokens")
-    asked = _count(raw, "prompt_tokens", "input_tokens")
-    answered = _count(raw, "completion_tokens", "output_tokens")
-    total = _count(raw, "total_tokens")
-    reasoning = _count(raw.get("completion_tokens_details"), "reasoning_tokens")
+def _usage(raw: Fields) -> Usage:
+    cached = count_of(fields_of(raw.get("prompt_tokens_details")), "cached_tokens")
+    asked = count_of(raw, "prompt_tokens", "input_tokens")
+    answered = count_of(raw, "completion_tokens", "output_tokens")
+    total = count_of(raw, "total_tokens")
+    reasoning = count_of(fields_of(raw.get("completion_tokens_details")), "reasoning_tokens")
     if asked is not None and answered is not None and reasoning and total == asked + answered + reasoning:
         answered += reasoning  # xAI counts reasoning beside the answer
     return Usage(
         asked,
         answered,
         total,
-        cached_input_tokens=_count(raw, "prompt_cache_hit_tokens") if cached is None else cached,
+        cached_input_tokens=count_of(raw, "prompt_cache_hit_tokens") if cached is None else cached,
         reasoning_tokens=reasoning,
-        raw=raw,
+        raw=report_of(raw),
     )
-
-
-def _count(holder: object, *names: str) -> int | None:
-    if isinstance(holder, dict):
-        for name in names:
-            value = cast("dict[str, Any]", holder).get(name)
-            if isinstance(value, int) and not isinstance(value, bool):
-                return value
-    return None

@@ -1,19 +1,17 @@
-"""What OpenAI's models can do, by name, and what lists of models say. Pure.
+"""What is known of OpenAI's models: a small table by family, and the reader of lists of models. Pure.
 
-Only what the vendor documents and a request can be held to. A name that is not here is not refused: nothing is known.
-Source: OpenAI's model pages, read 2026-11.
+A name that is not in the table is not refused: nothing is known. The table was put together in November 2026 from what
+was at hand of OpenAI's descriptions of its models, and not held against its API.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from typing import Any, cast
+from typing import Any
 
 from unspool.contracts import ModelFacts
-from unspool.errors import WireError
-
-MAX_MODELS = 10_000
+from unspool.providers.failure import listed_in
+from unspool.providers.fields import Fields, count_of, fields_of, list_of, text_or_none
 
 _THINKS = ("low", "medium", "high")
 _FAMILIES: tuple[tuple[str, int, int, tuple[str, ...], bool], ...] = (
@@ -43,7 +41,7 @@ _FAMILIES: tuple[tuple[str, int, int, tuple[str, ...], bool], ...] = (
 """Family, context window, output limit, efforts, pictures. The first that matches counts."""
 
 
-def openai_facts(model: str) -> ModelFacts | None:
+def facts_of(model: str) -> ModelFacts | None:
     """Say what is known of a model of OpenAI, dated names (`gpt-4o-2024-11-20`) included."""
     for name, window, output, efforts, images in _FAMILIES:
         if re.fullmatch(rf"(?:{name})(?:-\d{{4}}-\d\d-\d\d)?", model):
@@ -66,70 +64,47 @@ def listed_models(body: Any) -> list[ModelFacts]:
     Raises:
         WireError: PROTOCOL when it is no list of models.
     """
-    items = body
-    if isinstance(body, dict):
-        members = cast("dict[str, Any]", body)
-        items = members["data"] if "data" in members else members.get("models", body)
-        if items is None:
-            items = []  # Ollama's word for none
-    if not isinstance(items, list):
-        raise WireError("PROTOCOL", "The server answered with something that is no list of models.")
+    members = fields_of(body)
+    items: object = members["data"] if "data" in members else members.get("models", body)
+    if members and items is None:
+        items = []  # Ollama's word for none
     found: dict[str, ModelFacts] = {}
-    for item in cast("list[object]", items)[:MAX_MODELS]:
-        facts = _facts(cast("dict[str, Any]", item)) if isinstance(item, dict) else None
-        if facts is not None:
-            found.setdefault(facts.id, facts)
+    for item in listed_in(body, items):
+        name = text_or_none(item, "id") or text_or_none(item, "model") or text_or_none(item, "name")
+        if name is not None:
+            found.setdefault(name, _model(name, item))
     return list(found.values())
 
 
-def _facts(item: Mapping[str, Any]) -> ModelFacts | None:
-    name = item.get("id") or item.get("model") or item.get("name")
-    if not isinstance(name, str) or not name:
-        return None
-    provider, meta = _inner(item, "top_provider"), _inner(item, "meta")
+def _model(name: str, item: Fields) -> ModelFacts:
+    windows = ("context_length", "context_window", "max_model_len", "max_context_length")
+    provider, meta = fields_of(item.get("top_provider")), fields_of(item.get("meta"))
     return ModelFacts(
         name,
-        context_window=_count(item, "context_length", "context_window", "max_model_len", "max_context_length")
-        or _count(meta, "n_ctx", "n_ctx_train"),
-        max_output_tokens=_count(item, "max_completion_tokens", "max_output_tokens")
-        or _count(provider, "max_completion_tokens"),
+        context_window=count_of(item, *windows, least=1) or count_of(meta, "n_ctx", "n_ctx_train", least=1),
+        max_output_tokens=count_of(item, "max_completion_tokens", "max_output_tokens", least=1)
+        or count_of(provider, "max_completion_tokens", least=1),
         reasoning_efforts=_efforts(item),
         image_input=_sees(item),
     )
 
 
-def _efforts(item: Mapping[str, Any]) -> tuple[str, ...] | None:
+def _efforts(item: Fields) -> tuple[str, ...] | None:
     """None of them where the server lists what the model takes, and reasoning is not among it."""
-    supported = item.get("supported_parameters")
-    if isinstance(supported, list) and not {"reasoning", "reasoning_effort"} & {
-        *map(str, cast("list[object]", supported))
-    }:
-        return ()
-    return None
+    supported = {*map(str, list_of(item.get("supported_parameters")))}
+    return () if supported and supported.isdisjoint(("reasoning", "reasoning_effort")) else None
 
 
-def _sees(item: Mapping[str, Any]) -> bool | None:
+def _sees(item: Fields) -> bool | None:
     capabilities = item.get("capabilities")
-    if isinstance(capabilities, dict):
-        vision = cast("dict[str, Any]", capabilities).get("vision")
-        return vision if isinstance(vision, bool) else None
-    if isinstance(capabilities, list) and capabilities:
-        return bool({"vision", "multimodal"} & {*map(str, cast("list[object]", capabilities))})
-    modalities = _inner(item, "architecture").get("input_modalities")
-    if isinstance(modalities, list) and modalities:
+    vision = fields_of(capabilities).get("vision")
+    if isinstance(vision, bool):
+        return vision
+    words = {*map(str, list_of(capabilities))}
+    if words:
+        return not words.isdisjoint(("vision", "multimodal"))
+    modalities = list_of(fields_of(item.get("architecture")).get("input_modalities"))
+    if modalities:
         return "image" in modalities
-    kind = item.get("type")  # LM Studio
-    return {"vlm": True, "llm": False}.get(kind) if isinstance(kind, str) else None
-
-
-def _inner(item: Mapping[str, Any], name: str) -> dict[str, Any]:
-    value = item.get(name)
-    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
-
-
-def _count(item: Mapping[str, Any], *names: str) -> int | None:
-    for name in names:
-        value = item.get(name)
-        if isinstance(value, int) and not isinstance(value, bool) and value > 0:
-            return value
-    return None
+    kind = text_or_none(item, "type")  # LM Studio
+    return {"vlm": True, "llm": False}.get(kind or "")

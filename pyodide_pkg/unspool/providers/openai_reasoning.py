@@ -9,13 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, cast
 
-from unspool.errors import ConfigError, WireError
-from unspool.frozen_json import freeze_object
+from unspool.errors import WireError
+from unspool.providers.fields import kept, list_of
+from unspool.providers.kept_chars import KeptChars
 
 FIELD = "reasoning_details"
 MAX_DETAILS = 1_024
-MAX_CHARS = 4_194_304
-"""Signatures and encrypted data are not text that a reader sees, so no other limit counts them."""
 
 _GROWING = ("text", "summary")
 
@@ -23,11 +22,11 @@ _GROWING = ("text", "summary")
 class ReasoningDetails:
     """The details of one response."""
 
-    __slots__ = ("_chars", "_details")
+    __slots__ = ("_details", "_kept")
 
     def __init__(self) -> None:
         self._details: list[_Detail] = []
-        self._chars = 0
+        self._kept = KeptChars()
 
     def add(self, pieces: object) -> None:
         """Take `reasoning_details` of one event; anything but a list of objects is passed over.
@@ -35,25 +34,16 @@ class ReasoningDetails:
         Raises:
             WireError: BODY_TOO_LARGE, PROTOCOL beyond the limits, or for something without JSON form.
         """
-        if not isinstance(pieces, list):
-            return
-        for piece in cast("list[object]", pieces):
+        for piece in list_of(pieces):
             if isinstance(piece, dict):
-                try:
-                    self._add(freeze_object(cast("dict[str, Any]", piece), FIELD))
-                except ConfigError as error:
-                    raise WireError(
-                        "PROTOCOL", f"The provider's reasoning has no JSON form: {error.message}"
-                    ) from error
+                self._add(kept(cast("dict[str, Any]", piece)))
 
     def whole(self) -> list[dict[str, Any]]:
         """Give the details in the order in which they began; empty when there were none."""
         return [detail.whole() for detail in self._details]
 
     def _add(self, piece: Mapping[str, Any]) -> None:
-        self._chars += sum(len(value) for value in piece.values() if isinstance(value, str))
-        if self._chars > MAX_CHARS:
-            raise WireError("BODY_TOO_LARGE", f"The reasoning details are longer than {MAX_CHARS} characters.")
+        self._kept.add(sum(len(value) for value in piece.values() if isinstance(value, str)))
         if self._details and self._details[-1].goes_on(piece):
             self._details[-1].add(piece)
             return

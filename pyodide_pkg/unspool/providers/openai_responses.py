@@ -6,27 +6,32 @@ OpenAI API reference, "Create a model response".
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 from unspool.contracts import HttpRequest, ModelFacts, Request
 from unspool.errors import ConfigError, ProviderError
 from unspool.providers.failure import http_failure
-from unspool.providers.openai_models import listed_models, openai_facts
+from unspool.providers.openai_models import facts_of, listed_models
 from unspool.providers.openai_responses_decoder import OpenAIResponsesDecoder
 from unspool.providers.openai_responses_input import input_of
 from unspool.providers.openai_responses_items import ADAPTER
-from unspool.providers.request import check_credential, endpoint, json_body
+from unspool.providers.request import (
+    check_credential,
+    check_tool_choice,
+    endpoint,
+    json_body,
+    labelled_schema,
+    sibling,
+)
 
 if TYPE_CHECKING:
     from unspool.schema.native import Dialect
 
 __all__ = ["OpenAIResponsesAdapter", "OpenAIResponsesDecoder"]
 
-_NO_NAME = re.compile(r"[^A-Za-z0-9_-]+")
+_PATH = "/responses"
 _MERGED = ("reasoning", "text")
-_STEM = re.compile(r"/(?:responses|models)/*(?=\?|$)")
 
 
 class OpenAIResponsesAdapter:
@@ -70,11 +75,11 @@ class OpenAIResponsesAdapter:
             base_url: such as `https://api.openai.com/v1`; a query string is kept.
         Raises:
             ConfigError: INVALID_CREDENTIAL; INVALID_OPTIONS for the base URL, an empty conversation, a part in a
-                message of the wrong role, a tool call that was cut, a value without JSON form; UNSUPPORTED for stop
-                texts, a seed, and a part that this wire has no form for.
+                message of the wrong role, a tool call that was cut, a choice of a tool that is not there, a value
+                without JSON form; UNSUPPORTED for stop texts, a seed, and a part that this wire has no form for.
         """
         headers = self._sent_headers(api_key) | {"content-type": "application/json"}
-        return HttpRequest("POST", endpoint(base_url, "/responses"), headers, json_body(self._body(request)))
+        return HttpRequest("POST", endpoint(base_url, _PATH), headers, json_body(self._body(request)))
 
     def decoder(self, request: Request) -> OpenAIResponsesDecoder:
         """Make the decoder for the answer to this request."""
@@ -89,7 +94,7 @@ class OpenAIResponsesAdapter:
 
     def facts(self, model: str) -> ModelFacts | None:
         """Say what is known of a model of OpenAI by its name; None for others."""
-        return openai_facts(model)
+        return facts_of(model)
 
     def models_request(self, *, api_key: str | None, base_url: str) -> HttpRequest:
         """Ask which models there are.
@@ -97,15 +102,15 @@ class OpenAIResponsesAdapter:
         Raises:
             ConfigError: INVALID_OPTIONS, INVALID_CREDENTIAL.
         """
-        return HttpRequest("GET", endpoint(_STEM.sub("", base_url), "/models"), self._sent_headers(api_key), b"")
+        return HttpRequest("GET", sibling(base_url, _PATH, "/models"), self._sent_headers(api_key), b"")
 
     def models(self, body: Any) -> list[ModelFacts]:
-        """Read the answer to `models_request`, parsed: OpenAI's tells only names, to which ours is added.
+        """Read the answer to `models_request`, parsed.
 
         Raises:
             WireError: PROTOCOL when it lists no models.
         """
-        return [openai_facts(model.id) or model for model in listed_models(body)]
+        return listed_models(body)
 
     def _sent_headers(self, api_key: str | None) -> dict[str, str]:
         if api_key is None:
@@ -126,16 +131,12 @@ class OpenAIResponsesAdapter:
         if request.tools:
             # Left out, `strict` is true here, and refuses schemas with optional members.
             body["tools"] = [{"type": "function", "parameters": None, "strict": False} | tool for tool in request.tools]
-        if request.tool_choice is not None:
-            is_word = request.tool_choice in ("auto", "required", "none")
-            body["tool_choice"] = request.tool_choice if is_word else {"type": "function", "name": request.tool_choice}
+        choice = check_tool_choice(request)
+        if choice is not None:
+            named = choice not in ("auto", "required", "none")
+            body["tool_choice"] = {"type": "function", "name": choice} if named else choice
         if request.output_schema is not None:
-            schema = {
-                # The name is only a label, but one with other characters is refused.
-                "name": _NO_NAME.sub("_", request.output_schema.name).strip("_")[:64] or "answer",
-                "schema": request.output_schema.schema,
-                "strict": request.output_schema.strict,
-            }
+            schema = labelled_schema(request.output_schema)
             if self._schema_field == "text":
                 body["text"] = {"format": {"type": "json_schema", **schema}}
             else:
@@ -154,7 +155,7 @@ class OpenAIResponsesAdapter:
     def _asks_for_reasoning(self, request: Request) -> bool:
         if self._encrypted_reasoning is not None:
             return self._encrypted_reasoning
-        facts = openai_facts(request.model)
+        facts = facts_of(request.model)
         if facts is not None:
             return bool(facts.reasoning_efforts)
         return request.reasoning_effort is not None

@@ -12,23 +12,13 @@ from typing import Any, cast
 from unspool.errors import ProviderError, StreamTruncatedError, UnspoolError, WireError
 from unspool.messages import FinishReason, Origin, Usage
 from unspool.providers.failure import detail_in, error_detail, said_in, stream_failure
-from unspool.providers.openai_responses_items import (
-    ADAPTER,
-    Fields,
-    WrittenItem,
-    fields_of,
-    frozen,
-    text_of,
-    written_in,
-)
+from unspool.providers.fields import Fields, count_of, fields_of, list_of, no_object, report_of, text_of, text_or_none
+from unspool.providers.kept_chars import KeptChars
+from unspool.providers.openai_responses_items import ADAPTER, WrittenItem, written_in
 from unspool.providers.openai_responses_output import Output
 from unspool.stream.chunks import Chunk, Finish, UsageReport
 from unspool.stream.excerpt import excerpt
 from unspool.structured import strict_json
-
-MAX_KEPT_CHARS = 16_777_216
-"""Limit for the JSON of what is kept whole: calls of the provider's own tools, pictures, hidden reasoning, sources."""
-_MAX_DIAGNOSTICS = 16
 
 _DELTAS = {
     "response.output_text.delta": ("output_text", "content_index"),
@@ -71,7 +61,7 @@ class OpenAIResponsesDecoder:
     __slots__ = (
         "_ended",
         "_final_output",
-        "_kept_chars",
+        "_kept",
         "_max_output_tokens",
         "_metadata",
         "_model",
@@ -80,11 +70,7 @@ class OpenAIResponsesDecoder:
         "_response_id",
         "_stray",
         "_usage",
-        "diagnostics",
     )
-
-    diagnostics: list[str]
-    """Oddities that were passed over, each said once; at most 16."""
 
     def __init__(self, *, max_output_tokens: int | None = None, final_output: bool = True) -> None:
         """
@@ -94,11 +80,10 @@ class OpenAIResponsesDecoder:
             final_output: hold every tool call against the response that the closing event shows. Set it to False for
                 servers that show an empty one.
         """
-        self.diagnostics = []
         self._final_output = final_output
         self._max_output_tokens = max_output_tokens
-        self._output = Output(self._note)
-        self._kept_chars = 0
+        self._output = Output()
+        self._kept = KeptChars()
         self._model: str | None = None
         self._response_id: str | None = None
         self._raw_reason: str | None = None
@@ -120,9 +105,7 @@ class OpenAIResponsesDecoder:
         data = data.strip()
         if data == "[DONE]":
             return self.finish()
-        if not data or data.startswith(":"):
-            if data:
-                self._note(f"an event whose data is a comment: {excerpt(data, 80)}")
+        if not data or data.startswith(":"):  # F5: comments inside of data
             return []
         if name == "error":
             self._raw_reason = name
@@ -153,7 +136,7 @@ class OpenAIResponsesDecoder:
             return []
         if self._stray is not None and not self._output:
             return self._end(WireError("PROTOCOL", f"The answer is no response, but says: {self._stray}"))
-        return self._end(StreamTruncatedError("The response ended before the provider said that it was complete."))
+        return self._end(StreamTruncatedError())
 
     def _decode(self, event: object, size: int) -> list[Chunk]:
         out: list[Chunk] = []
@@ -162,17 +145,14 @@ class OpenAIResponsesDecoder:
                 end = self._read(cast("dict[str, Any]", event), size, out)
                 return out + end
             if event is not None:
-                raise WireError(
-                    "PROTOCOL", f"The provider sent an event that is not an object: a {type(event).__name__}."
-                )
+                raise no_object(event)
         except WireError as error:
             return out + self._end(error)
         return out
 
     def _read(self, event: Fields, size: int, out: list[Chunk]) -> list[Chunk]:
         """Read an event into `out`; give the end of the response, if it is one."""
-        stated = event.get("type")
-        kind = stated if isinstance(stated, str) else ""
+        kind = text_or_none(event, "type") or ""
         if kind in _DELTAS:
             type, numbering = _DELTAS[kind]
             text = text_of(event, "delta")
@@ -184,7 +164,7 @@ class OpenAIResponsesDecoder:
         elif kind == "response.output_item.added":
             self._output.begin(fields_of(event.get("item")), event, out)
         elif kind == "response.output_item.done":
-            self._keep(size)
+            self._kept.add(size)
             self._output.complete(fields_of(event.get("item")), event, out)
         elif kind in _WHOLE_TEXTS:
             type, numbering, name = _WHOLE_TEXTS[kind]
@@ -193,10 +173,10 @@ class OpenAIResponsesDecoder:
             type, text = written_in(fields_of(event.get("part")))
             self._settle(event, type, "summary_index" if type == "summary_text" else "content_index", text, out)
         elif kind == "response.output_text.annotation.added":
-            self._keep(size)
+            self._kept.add(size)
             item = self._output.find(event)
             if isinstance(item, WrittenItem):
-                item.annotate(_number(event, "content_index"), frozen(fields_of(event.get("annotation"))))
+                item.annotate(_number(event, "content_index"), fields_of(event.get("annotation")))
         elif kind in _BEGINNINGS:
             self._identify(fields_of(event.get("response")))
         elif kind in _ENDINGS:
@@ -221,11 +201,6 @@ class OpenAIResponsesDecoder:
         if text:
             self._output.written(event, type).settle(type, _number(event, numbering), text, out)
 
-    def _keep(self, size: int) -> None:
-        self._kept_chars += size
-        if self._kept_chars > MAX_KEPT_CHARS:
-            raise WireError("BODY_TOO_LARGE", f"The items of the answer are longer than {MAX_KEPT_CHARS} characters.")
-
     def _close(self, response: Fields, status: str | None, out: list[Chunk]) -> list[Chunk]:
         """The response is over: `response` shows it as a whole. No `status`: it is all there is."""
         streamed = status is not None
@@ -234,8 +209,7 @@ class OpenAIResponsesDecoder:
             stated = None  # servers that show the response as it was at the beginning
         status = stated or status or "completed"
         self._identify(response)
-        reason = fields_of(response.get("incomplete_details")).get("reason")
-        self._raw_reason = reason if isinstance(reason, str) and reason else status
+        self._raw_reason = text_or_none(fields_of(response.get("incomplete_details")), "reason") or status
         failed = status in ("failed", "cancelled") or bool(response.get("error"))
         whole = not failed and status != "incomplete"
         shown = isinstance(response.get("output"), list)
@@ -249,7 +223,7 @@ class OpenAIResponsesDecoder:
                 return self._end(stream_failure(detail))
             return self._end(self._broken_off())
         if status == "completed" and self._raw_reason == status:
-            used = _count(self._usage or {}, "output_tokens")
+            used = count_of(self._usage or {}, "output_tokens")
             if used is not None and self._max_output_tokens is not None and used >= self._max_output_tokens:
                 return self._end(reason="length")
             return self._end(reason="tool_calls" if self._output.calls else "stop")
@@ -264,16 +238,12 @@ class OpenAIResponsesDecoder:
         )
 
     def _identify(self, response: Fields) -> None:
-        for name, slot in (("id", "_response_id"), ("model", "_model")):
-            value = response.get(name)
-            if isinstance(value, str) and value:
-                setattr(self, slot, value)
-        usage = response.get("usage")
-        if isinstance(usage, dict) and usage:
-            self._usage = cast("dict[str, Any]", usage)
-        filters = response.get("content_filters")
-        if filters and isinstance(filters, list):
-            self._metadata["content_filters"] = frozen(filters)
+        self._response_id = text_or_none(response, "id") or self._response_id
+        self._model = text_or_none(response, "model") or self._model
+        self._usage = fields_of(response.get("usage")) or self._usage
+        filters = list_of(response.get("content_filters"))
+        if filters:
+            self._metadata["content_filters"] = filters
 
     def _end(self, error: UnspoolError | None = None, *, reason: FinishReason = "error") -> list[Chunk]:
         self._ended = True
@@ -285,31 +255,21 @@ class OpenAIResponsesDecoder:
         annotations = [annotation for item in self._output for annotation in item.annotations()]
         if annotations:
             self._metadata["annotations"] = annotations
-        origin = Origin(ADAPTER, self._model, self._response_id)
+        origin = Origin(ADAPTER, self._model, self._response_id) if self._model or self._response_id else None
         out.append(Finish(reason, self._raw_reason, error, origin=origin, metadata=self._metadata or None))
         return out
 
-    def _note(self, text: str) -> None:
-        if text not in self.diagnostics and len(self.diagnostics) < _MAX_DIAGNOSTICS:
-            self.diagnostics.append(text)
-
 
 def _number(event: Fields, name: str) -> int:
-    number = event.get(name)
-    return number if isinstance(number, int) else 0
+    return count_of(event, name) or 0
 
 
 def _usage(raw: Fields) -> Usage:
     return Usage(
-        _count(raw, "input_tokens"),
-        _count(raw, "output_tokens"),
-        _count(raw, "total_tokens"),
-        cached_input_tokens=_count(fields_of(raw.get("input_tokens_details")), "cached_tokens"),
-        reasoning_tokens=_count(fields_of(raw.get("output_tokens_details")), "reasoning_tokens"),
-        raw=raw,
+        count_of(raw, "input_tokens"),
+        count_of(raw, "output_tokens"),
+        count_of(raw, "total_tokens"),
+        cached_input_tokens=count_of(fields_of(raw.get("input_tokens_details")), "cached_tokens"),
+        reasoning_tokens=count_of(fields_of(raw.get("output_tokens_details")), "reasoning_tokens"),
+        raw=report_of(raw),
     )
-
-
-def _count(holder: Fields, name: str) -> int | None:
-    value = holder.get(name)
-    return value if isinstance(value, int) and not isinstance(value, bool) else None

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from unspool.errors import ConfigError
 from unspool.messages import (
     Image,
     Message,
@@ -23,8 +22,11 @@ from unspool.messages import (
     ToolCall,
     ToolResult,
 )
-from unspool.messages.parts import Replay
+from unspool.providers.conversation import arguments_text, misplaced, own_replay
+from unspool.providers.fields import Fields, text_or_none
 from unspool.providers.openai_responses_items import ADAPTER, KEPT_OF_CALL
+
+_API = "the Responses API"
 
 
 def input_of(messages: Sequence[Message], *, stored: bool) -> tuple[str | None, list[dict[str, Any]]]:
@@ -58,7 +60,7 @@ def _items(message: Message, stored: bool) -> Iterable[dict[str, Any]]:
 def _words(message: Message) -> str:
     for part in message.parts:
         if not isinstance(part, TextPart):
-            raise _misplaced(part, message)
+            raise misplaced(part, message, _API)
     return message.text
 
 
@@ -73,13 +75,13 @@ def _shown(message: Message, parts: Sequence[Part]) -> str | list[dict[str, Any]
         elif isinstance(part, Image):
             content.append({"type": "input_image", "image_url": part.data_url, "detail": part.detail or "auto"})
         else:
-            raise _misplaced(part, message)
+            raise misplaced(part, message, _API)
     return content
 
 
 def _result(message: Message, part: Part) -> dict[str, Any]:
     if not isinstance(part, ToolResult):
-        raise _misplaced(part, message)
+        raise misplaced(part, message, _API)
     return {"type": "function_call_output", "call_id": part.call_id, "output": _shown(message, part.parts)}
 
 
@@ -88,10 +90,10 @@ class _Item:
 
     __slots__ = ("after", "id", "own", "wire")
 
-    def __init__(self, replay: Replay | None, wire: dict[str, Any]) -> None:
+    def __init__(self, replay: Fields | None, wire: dict[str, Any]) -> None:
         self.own = replay is not None
-        self.id = _text(replay, "id")
-        self.after = _text(replay, "after")
+        self.id = text_or_none(replay or {}, "id")
+        self.after = text_or_none(replay or {}, "after")
         self.wire: dict[str, Any] = ({"id": self.id} if self.id else {}) | wire
 
     @property
@@ -103,49 +105,45 @@ def _assistant(message: Message, stored: bool) -> list[dict[str, Any]]:
     items: list[_Item] = []
     for part in message.parts:
         last = items[-1] if items else None
+        replay = own_replay(getattr(part, "replay", None), ADAPTER)
         match part:
             case ReasoningPart():
-                _add_reasoning(part, _own(part.replay), last, items)
+                _add_reasoning(part, replay, last, items)
             case TextPart() | RefusalPart():
-                _add_words(part, _own(part.replay), last, items)
+                _add_words(part, replay or {}, last, items)
             case ToolCall():
-                items.append(_call(part, _own(part.replay)))
+                items.append(_call(part, replay))
             case ProviderPart():
-                replay = _own(part.replay)
-                if replay is not None and isinstance(replay.data.get("item"), dict):
-                    items.append(_Item(replay, replay.data["item"]))
-            case Image() if _own(part.replay) is not None:
+                if replay is not None and isinstance(replay.get("item"), dict):
+                    items.append(_Item(replay, replay["item"]))
+            case Image() if replay is not None:
                 wire = {"type": "image_generation_call", "result": part.base64, "status": "completed"}
-                items.append(_Item(_own(part.replay), wire))
+                items.append(_Item(replay, wire))
             case _:
-                raise _misplaced(part, message)
+                raise misplaced(part, message, _API)
     kept = _with_followers(items, stored)
     if _is_whole(kept):
         return [item.wire for item in kept]
     return [wire for item in kept for wire in _plain(item)]
 
 
-def _own(replay: Replay | None) -> Replay | None:
-    return replay if replay is not None and replay.adapter == ADAPTER else None
-
-
-def _add_reasoning(part: ReasoningPart, replay: Replay | None, last: _Item | None, items: list[_Item]) -> None:
+def _add_reasoning(part: ReasoningPart, replay: Fields | None, last: _Item | None, items: list[_Item]) -> None:
     if replay is None:
         return
-    if last is None or not last.reasons or last.id is None or last.id != _text(replay, "id"):
+    if last is None or not last.reasons or last.id is None or last.id != text_or_none(replay, "id"):
         last = _Item(replay, {"type": "reasoning", "summary": []})
         items.append(last)
-    if replay.data.get("part") == "summary_text":
+    if replay.get("part") == "summary_text":
         last.wire["summary"].append({"type": "summary_text", "text": part.text})
     elif part.text:
         last.wire.setdefault("content", []).append({"type": "reasoning_text", "text": part.text})
-    encrypted = _text(replay, "encrypted_content")
+    encrypted = text_or_none(replay, "encrypted_content")
     if encrypted:
         last.wire["encrypted_content"] = encrypted
 
 
-def _add_words(part: TextPart | RefusalPart, replay: Replay | None, last: _Item | None, items: list[_Item]) -> None:
-    id = _text(replay, "id")
+def _add_words(part: TextPart | RefusalPart, replay: Fields, last: _Item | None, items: list[_Item]) -> None:
+    id = text_or_none(replay, "id")
     is_message = last is not None and last.wire.get("role") == "assistant"
     if id is None:
         if last is not None and is_message and last.id is None:
@@ -155,7 +153,7 @@ def _add_words(part: TextPart | RefusalPart, replay: Replay | None, last: _Item 
         return
     if last is None or not is_message or last.id != id:
         wire: dict[str, Any] = {"type": "message", "role": "assistant", "status": "completed", "content": []}
-        phase = _text(replay, "phase")
+        phase = text_or_none(replay, "phase")
         last = _Item(replay, wire | ({"phase": phase} if phase else {}))
         items.append(last)
     if isinstance(part, RefusalPart):
@@ -164,17 +162,14 @@ def _add_words(part: TextPart | RefusalPart, replay: Replay | None, last: _Item 
         last.wire["content"].append({"type": "output_text", "text": part.text, "annotations": []})
 
 
-def _call(part: ToolCall, replay: Replay | None) -> _Item:
-    if part.truncated:
-        raise ConfigError("INVALID_OPTIONS", f"The tool call {part.name!r} in the conversation was cut; leave it out.")
+def _call(part: ToolCall, replay: Fields | None) -> _Item:
     wire: dict[str, Any] = {
         "type": "function_call",
         "call_id": part.id,
         "name": part.name,
-        "arguments": part.arguments if part.arguments.strip() else "{}",
+        "arguments": arguments_text(part),
     }
-    if replay is not None:
-        wire.update((name, replay.data[name]) for name in KEPT_OF_CALL if name in replay.data)
+    wire.update((name, value) for name, value in (replay or {}).items() if name in KEPT_OF_CALL)
     return _Item(replay, wire)
 
 
@@ -213,16 +208,3 @@ def _plain(item: _Item) -> list[dict[str, Any]]:
             return [{name: value for name, value in item.wire.items() if name != "id"}]
         case _:
             return []
-
-
-def _text(replay: Replay | None, name: str) -> str | None:
-    value = replay.data.get(name) if replay is not None else None
-    return value if isinstance(value, str) and value else None
-
-
-def _misplaced(part: Part, message: Message) -> ConfigError:
-    if isinstance(part, TextPart | ReasoningPart | RefusalPart | ToolCall | ToolResult):
-        return ConfigError("INVALID_OPTIONS", f"A {message.role} message cannot hold a part of type {part.type!r}.")
-    return ConfigError(
-        "UNSUPPORTED", f"The Responses API has no form for a part of type {part.type!r} in a {message.role} message."
-    )

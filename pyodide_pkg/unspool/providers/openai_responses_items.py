@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from base64 import b64decode
 from binascii import Error as Base64Error
-from collections.abc import Callable, Mapping
-from typing import Any, cast
+from collections.abc import Callable
+from typing import Any
 
 from unspool.errors import ConfigError, WireError
-from unspool.frozen_json import FrozenDict, freeze
-from unspool.messages import Image, ProviderPart, ReasoningPart
-from unspool.messages.parts import Replay
+from unspool.messages import Image, ProviderPart, ReasoningPart, Replay
+from unspool.providers.fields import Fields, fields_of, kept, list_of, text_of
 from unspool.stream.chunks import (
     BlockEnd,
     BlockKind,
@@ -23,11 +22,10 @@ from unspool.stream.chunks import (
     ReasoningDelta,
     TextDelta,
     ToolArgumentsDelta,
+    provider_kind,
 )
 
 ADAPTER = "openai-responses"
-
-Fields = Mapping[str, Any]
 
 _KINDS: dict[str, BlockKind] = {
     "output_text": "text",
@@ -38,46 +36,9 @@ _KINDS: dict[str, BlockKind] = {
 }
 """Blocks for the types of parts; others are passed over."""
 _LISTS = ("content", "summary")
-_OUR_KINDS = ("text", "reasoning", "refusal", "tool_call", "image", "file")
 _KEPT_OF_MESSAGE = ("phase",)
 KEPT_OF_CALL = ("namespace", "caller")
 """Members beside the usual ones that the provider wants back."""
-
-
-def text_of(fields: Fields, name: str) -> str:
-    """Give a text, or an empty one when it is missing or null.
-
-    Raises:
-        WireError: PROTOCOL when it is anything else: part of the answer would be lost.
-    """
-    value = fields.get(name)
-    if value is None:
-        return ""
-    if not isinstance(value, str):
-        raise WireError("PROTOCOL", f"The provider sent a {name!r} that is not text.")
-    return value
-
-
-def fields_of(value: object) -> Fields:
-    """Give an object's members; none when it is no object."""
-    return cast("Fields", value) if isinstance(value, dict) else {}
-
-
-def list_of(value: object) -> list[object]:
-    """Give a list's members; none when it is no list."""
-    return cast("list[object]", value) if isinstance(value, list) else []
-
-
-def frozen(value: Any) -> Any:
-    """Copy what is kept of an event.
-
-    Raises:
-        WireError: PROTOCOL when it is no JSON, as events that are already values may be.
-    """
-    try:
-        return freeze(value, "An event of the provider")
-    except ConfigError as error:
-        raise WireError("PROTOCOL", error.message) from error
 
 
 def as_sent(text: str) -> str:
@@ -113,47 +74,47 @@ class OutputItem:
 
     def _replay(self, data: dict[str, Any]) -> Replay:
         marks = {"id": self.id, "after": self.after}
-        return Replay(ADAPTER, frozen({name: value for name, value in marks.items() if value is not None} | data))
+        return Replay(ADAPTER, kept({name: value for name, value in marks.items() if value is not None} | data))
 
 
 class _Written:
     """One part of a message or of reasoning: a block of text."""
 
-    __slots__ = ("annotations", "block", "type", "_texts")
+    __slots__ = ("annotations", "block", "type", "_chars", "_texts")
 
     def __init__(self, type: str, block: int) -> None:
         self.type = type
         self.block = block
-        self.annotations: list[FrozenDict] = []
+        self.annotations: list[Fields] = []
         self._texts: list[str] = []
+        self._chars = 0
 
     def add(self, text: str, out: list[Chunk]) -> None:
         self._texts.append(text)
+        self._chars += len(text)
         reasons = _KINDS[self.type] == "reasoning"
         out.append(ReasoningDelta(self.block, text) if reasons else TextDelta(self.block, text))
 
-    def settle(self, text: str, out: list[Chunk]) -> bool:
-        """Take the whole text; say whether it goes on from what has come."""
+    def settle(self, text: str, out: list[Chunk]) -> None:
+        """Take the whole text, if it goes on from what has come."""
+        if len(text) * 2 < self._chars:
+            return  # even if all that came was halves of pairs; and looking costs what came, not what this event is
         so_far = "".join(self._texts)
         self._texts = [so_far]
         if text != so_far:
             so_far = as_sent(so_far)
-            if not as_sent(text).startswith(so_far):
-                return False
-            if len(text) > len(so_far):
+            if len(text) > len(so_far) and as_sent(text).startswith(so_far):
                 self.add(text[len(so_far) :], out)
-        return True
 
 
 class WrittenItem(OutputItem):
     """A message or reasoning: parts of text."""
 
-    __slots__ = ("_new_block", "_note", "_parts")
+    __slots__ = ("_new_block", "_parts")
 
-    def __init__(self, *item: Any, new_block: Callable[[], int], note: Callable[[str], None]) -> None:
+    def __init__(self, *item: Any, new_block: Callable[[], int]) -> None:
         super().__init__(*item)
         self._new_block = new_block
-        self._note = note
         self._parts: dict[tuple[str, int], _Written] = {}
 
     def add(self, type: str, number: int, text: str, out: list[Chunk]) -> None:
@@ -168,13 +129,11 @@ class WrittenItem(OutputItem):
         self._part(type, number, out).add(text, out)
 
     def settle(self, type: str, number: int, text: str, out: list[Chunk]) -> None:
-        """The whole text of a part; what had not come yet comes now."""
-        if not text or self.done:
-            return
-        if not self._part(type, number, out).settle(text, out):
-            self._note("the whole text of a part is not what was streamed; the streamed one is kept")
+        """The whole text of a part; what had not come yet comes now. One that is another text is passed over."""
+        if text and not self.done:
+            self._part(type, number, out).settle(text, out)
 
-    def annotate(self, number: int, annotation: FrozenDict) -> None:
+    def annotate(self, number: int, annotation: Fields) -> None:
         """A note on the text of a part."""
         part = self._parts.get(("content", number))
         if part is not None:
@@ -225,7 +184,7 @@ class WrittenItem(OutputItem):
             while place >= len(begun) and (name, number) in self._parts:
                 number += 1  # a number that is taken, by a part that began at another place
             self.settle(type, number, text, out)
-            annotations = [frozen(fields_of(one)) for one in list_of(part.get("annotations"))]
+            annotations = [*map(fields_of, list_of(part.get("annotations")))]
             if annotations:
                 self._parts[name, number].annotations = annotations
 
@@ -341,10 +300,7 @@ class ProviderItem(OutputItem):
 
     def begin(self, out: list[Chunk]) -> None:
         """The item appears."""
-        if self.type == "image_generation_call":
-            kind = "image"
-        else:
-            kind = f"{self.type}_item" if self.type in _OUR_KINDS else self.type
+        kind = "image" if self.type == "image_generation_call" else provider_kind(self.type, ADAPTER)
         out.append(BlockStart(self._block, kind))
 
     def end(self, item: Fields, out: list[Chunk]) -> None:

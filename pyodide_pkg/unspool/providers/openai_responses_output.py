@@ -6,36 +6,25 @@ of their item (`output_index`), llama.cpp's only its id, and some gateways give 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from unspool.errors import WireError
-from unspool.providers.openai_responses_items import (
-    CallItem,
-    Fields,
-    OutputItem,
-    ProviderItem,
-    WrittenItem,
-    fields_of,
-    list_of,
-    text_of,
-)
+from unspool.providers.fields import Fields, fields_of, list_of, text_of, text_or_none
+from unspool.providers.openai_responses_items import CallItem, OutputItem, ProviderItem, WrittenItem
 from unspool.stream.chunks import Chunk
-
-MAX_ITEMS = 1_024
-"""What `ResponseMachine` takes of blocks. Counted here as well, because not every item begins one."""
+from unspool.stream.response import MAX_BLOCKS
 
 
 class Output:
     """The items so far, in order of appearance."""
 
-    __slots__ = ("_by_id", "_by_position", "_items", "_next_block", "_note")
+    __slots__ = ("_by_id", "_by_position", "_items", "_next_block")
 
-    def __init__(self, note: Callable[[str], None]) -> None:
+    def __init__(self) -> None:
         self._items: list[OutputItem] = []
         self._by_position: dict[int, OutputItem] = {}
         self._by_id: dict[str, OutputItem] = {}
         self._next_block = 0
-        self._note = note
 
     def __iter__(self) -> Iterator[OutputItem]:
         return iter(self._items)
@@ -56,9 +45,9 @@ class Output:
                 beyond 1024 items.
         """
         position = _position(event)
-        id = item.get("id") if isinstance(item.get("id"), str) else None
-        type = item.get("type")
-        if not isinstance(type, str) or not type:
+        id = text_or_none(item, "id")
+        type = text_or_none(item, "type")
+        if type is None:
             raise WireError("PROTOCOL", "The provider sent an item of the answer that has no type.")
         known = self._by_position.get(position) if position is not None else self._by_id.get(_key(item))
         if known is not None:
@@ -66,8 +55,8 @@ class Output:
                 return known
             if isinstance(known, CallItem) or type == "function_call":
                 raise WireError("PROTOCOL", f"The provider sent two items at the place {position} of its answer.")
-        if len(self._items) >= MAX_ITEMS:
-            raise WireError("PROTOCOL", f"The answer has more than {MAX_ITEMS} items.")
+        if len(self._items) >= MAX_BLOCKS:  # here as well, because not every item begins a block
+            raise WireError("PROTOCOL", f"The answer has more than {MAX_BLOCKS} items.")
         before = self._items[-1] if self._items else None
         after = before.id if before is not None and before.type == "reasoning" else None
         made: OutputItem
@@ -80,7 +69,7 @@ class Output:
             made.begin(out)
             self._by_id.setdefault(made.call_id, made)
         elif type in ("message", "reasoning"):
-            made = WrittenItem(type, id, position, after, new_block=self._new_block, note=self._note)
+            made = WrittenItem(type, id, position, after, new_block=self._new_block)
         else:
             made = ProviderItem(type, id, position, after, new_block=self._new_block)
             made.begin(out)

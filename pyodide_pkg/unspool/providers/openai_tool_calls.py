@@ -9,10 +9,8 @@ from typing import Any, cast
 from unspool.errors import StreamError, WireError
 from unspool.stream.chunks import BlockEnd, BlockStart, Chunk, ToolArgumentsDelta
 from unspool.stream.nesting import is_deeper
+from unspool.stream.response import MAX_BLOCKS
 from unspool.structured.json_stream import JsonStream
-
-MAX_CALLS = 1_024
-"""What `ResponseMachine` takes. Counted here as well, because a call that is only numbered does not begin a block."""
 
 
 class OpenAIToolCall:
@@ -55,14 +53,13 @@ class OpenAIToolCalls:
     begins another one by naming it.
     """
 
-    __slots__ = ("_by_id", "_by_index", "_calls", "_cumulative", "_new_block", "_note")
+    __slots__ = ("_by_id", "_by_index", "_calls", "_cumulative", "_new_block")
 
-    def __init__(self, new_block: Callable[[], int], note: Callable[[str], None], *, cumulative: bool) -> None:
+    def __init__(self, new_block: Callable[[], int], *, cumulative: bool) -> None:
         self._calls: list[OpenAIToolCall] = []
         self._by_index: dict[int, OpenAIToolCall] = {}
         self._by_id: dict[str, OpenAIToolCall] = {}
         self._new_block = new_block
-        self._note = note
         self._cumulative = cumulative
 
     def __len__(self) -> int:
@@ -120,16 +117,14 @@ class OpenAIToolCalls:
         call = self._candidate(index, id_)
         if call is None or self._is_another(call, id_, name, arguments):
             return self._new_call(index, id_)
-        if id_ is not None and call.id is not None and call.id != id_:
-            self._note("the id of a tool call changed while it was received; the first one is kept")
-        if call.block is None and call.id is None and id_ is not None:
+        if call.block is None and call.id is None and id_ is not None:  # an id that changes later does not count
             call.id = id_
             self._by_id[id_] = call
         return call
 
     def _new_call(self, index: int | None, id_: str | None) -> OpenAIToolCall:
-        if len(self._calls) >= MAX_CALLS:
-            raise WireError("PROTOCOL", f"The provider began more than {MAX_CALLS} tool calls.")
+        if len(self._calls) >= MAX_BLOCKS:  # here as well, because a call that is only numbered begins no block
+            raise WireError("PROTOCOL", f"The answer has more than {MAX_BLOCKS} tool calls.")
         call = OpenAIToolCall(index, id_)
         self._calls.append(call)
         if index is not None:

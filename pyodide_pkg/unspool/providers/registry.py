@@ -26,7 +26,12 @@ class Generation:
         """The models that the endpoint listed; None before it was asked."""
 
     def facts(self, model: str) -> ModelFacts:
-        """Say what is known of a model: by the application, else by the endpoint, else by the adapter."""
+        """Say what is known of a model: by the application, else by the endpoint, else by the adapter.
+
+        Raises:
+            ConfigError: INVALID_OPTIONS when it is no name.
+        """
+        _check_name("model", model)
         told = next((facts for facts in self.route.models if facts.id == model), None)
         listed = (self.discovered or {}).get(model)
         return merged_facts(model, (told, listed, self.route.adapter.facts(model)))
@@ -104,6 +109,7 @@ class ProviderRegistry:
         Raises:
             ConfigError: NO_ADAPTER when there is no such provider; INVALID_OPTIONS.
         """
+        _check_name("provider", provider)
         serving = self._active.get(provider)
         route = serving.route if serving is not None else self._declared.get(provider)
         if route is None:
@@ -118,8 +124,9 @@ class ProviderRegistry:
         """Let a declared provider rest; its settings are forgotten. Idempotent.
 
         Raises:
-            ConfigError: NO_ADAPTER when no such provider was declared.
+            ConfigError: NO_ADAPTER when no such provider was declared; INVALID_OPTIONS when it is no name.
         """
+        _check_name("provider", provider)
         if provider not in self._declared:
             raise self._unknown(provider)
         self._active.pop(provider, None)
@@ -128,8 +135,9 @@ class ProviderRegistry:
         """Give the generation that serves a provider now.
 
         Raises:
-            ConfigError: NO_ADAPTER when none does.
+            ConfigError: NO_ADAPTER when none does; INVALID_OPTIONS when it is no name.
         """
+        _check_name("provider", provider)
         generation = self._active.get(provider)
         if generation is None:
             raise self._unknown(provider)
@@ -176,13 +184,16 @@ class ProviderRegistry:
         return ConfigError("NO_ADAPTER", f"The provider {provider!r} {why}; active: {known}.")
 
 
-_FACTS = ("context_window", "default_output_tokens", "image_input", "max_output_tokens", "reasoning_efforts")
+def _check_name(what: str, name: Any) -> None:
+    if not isinstance(name, str):
+        raise ConfigError("INVALID_OPTIONS", f"The name of a {what} must be a text.")
 
 
 def merged_facts(model: str, known: Iterable[ModelFacts | None]) -> ModelFacts:
     """Join what several say of a model; for each fact the first who knows it is believed."""
     sources = [facts for facts in known if facts is not None]
     members: dict[str, Any] = {
-        name: next((value for facts in sources if (value := getattr(facts, name)) is not None), None) for name in _FACTS
+        name: next((value for facts in sources if (value := getattr(facts, name)) is not None), None)
+        for name in ModelFacts.__slots__
     }
-    return ModelFacts(model, **members)
+    return ModelFacts(**members | {"id": model})

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from unspool.contracts import Request
+from unspool.contracts import OutputSchema, Request
 from unspool.errors import ConfigError
 from unspool.stream.nesting import is_deeper
 
@@ -17,6 +17,7 @@ _URL = re.compile(
     re.IGNORECASE,
 )
 _LOOPBACK = re.compile(r"127(?:\.[0-9]{1,3}){3}")
+_NO_LABEL = re.compile(r"[^A-Za-z0-9_-]+")
 _CREDENTIAL = re.compile(r"[!-~]+")  # visible ASCII: what every HTTP client sends unchanged
 
 
@@ -57,6 +58,11 @@ def sibling(base_url: str, path: str, other: str) -> str:
     scheme, host, _, folder, query = match.groups(default="")
     folder = "" if other.startswith("//") else folder[: -len(path)]
     return f"{scheme}://{host}{folder}/{other.lstrip('/')}{query}"
+
+
+def with_query(url: str, member: str) -> str:
+    """Add a member to the query of an address."""
+    return f"{url}{'&' if '?' in url else '?'}{member}"
 
 
 def host_of(base_url: str) -> str:
@@ -107,6 +113,12 @@ def check_tool_choice(request: Request) -> str | None:
         what = "a tool" if choice == "required" else f"the tool {choice!r}"
         raise ConfigError("INVALID_OPTIONS", f"tool_choice demands {what}, which the request does not have.")
     return choice
+
+
+def labelled_schema(output: OutputSchema) -> dict[str, Any]:
+    """Give an output schema as OpenAI's APIs want it: with a name, which is only a label, of the letters they take."""
+    label = _NO_LABEL.sub("_", output.name).strip("_")[:64]
+    return {"name": label or "answer", "schema": output.schema, "strict": output.strict}
 
 
 def json_body(members: Mapping[str, Any]) -> bytes:

@@ -10,14 +10,15 @@ from typing import Any, Literal, Unpack, cast
 
 from unspool.contracts import Adapter, ApiKey, ModelFacts, Transport
 from unspool.errors import ConfigError, shown_url
-from unspool.messages.projection import ImagePolicy, ImagePricing
+from unspool.immutable import Immutable
+from unspool.messages import ImagePolicy, ImagePricing
 from unspool.options import CallOptions, check_count, check_options
 from unspool.transport import DEFAULT_IDLE_TIMEOUT_S, DEFAULT_TIMEOUT_S
 
 RetryMode = Literal["normal", "always"]
 
 
-class RetryPolicy:
+class RetryPolicy(Immutable):
     """When a failed call of a route may be repeated. A route only carries it: whoever runs calls obeys it."""
 
     __slots__ = ("initial_delay_s", "max_attempts", "max_delay_s", "mode")
@@ -55,14 +56,11 @@ class RetryPolicy:
                 raise ConfigError("INVALID_OPTIONS", f"{name} must be a number of seconds, 0 or more.")
         _freeze(self, mode=mode, max_attempts=max_attempts, initial_delay_s=initial_delay_s, max_delay_s=max_delay_s)
 
-    def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError("A retry policy is immutable; build a new one.")
-
     def __repr__(self) -> str:
         return f"RetryPolicy({self.mode!r}, max_attempts={self.max_attempts})"
 
 
-class Route:
+class Route(Immutable):
     """One provider: its name in this application, the adapter that speaks to it, its address and key."""
 
     __slots__ = (
@@ -130,8 +128,11 @@ class Route:
         if not callable(getattr(adapter, "build", None)):
             raise ConfigError("INVALID_OPTIONS", "A route needs an adapter.")
         check_options(defaults)
-        if isinstance(models, str) or not all(isinstance(one, str | ModelFacts) for one in cast(Any, models)):
+        is_list = isinstance(cast(Any, models), Sequence) and not isinstance(models, str)
+        if not is_list or not all(isinstance(one, str | ModelFacts) for one in cast(Any, models)):
             raise ConfigError("INVALID_OPTIONS", "models must be a sequence of names or ModelFacts.")
+        if image_pricing is not None and not callable(image_pricing):
+            raise ConfigError("INVALID_OPTIONS", "image_pricing must be a function of the name of a model.")
         if not isinstance(cast(Any, retry), RetryPolicy | None):
             raise ConfigError("INVALID_OPTIONS", "retry must be a RetryPolicy.")
         _freeze(
@@ -167,9 +168,6 @@ class Route:
             return Route(**(members | changes))
         except TypeError as error:
             raise ConfigError("INVALID_OPTIONS", f"A route cannot be changed like this: {error}.") from error
-
-    def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError("A route is immutable; build a new one with `replaced`.")
 
     def __repr__(self) -> str:
         return f"Route({self.provider!r}, adapter={self.adapter.name!r}, base_url={shown_url(self.base_url)!r})"

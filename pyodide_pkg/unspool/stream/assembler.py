@@ -3,8 +3,17 @@
 from __future__ import annotations
 
 from unspool.errors import WireError
-from unspool.messages import FinishReason, Message, Usage
-from unspool.messages.parts import Part, ReasoningPart, RefusalPart, Replay, TextPart, ToolCall
+from unspool.messages import (
+    FinishReason,
+    Message,
+    Part,
+    ReasoningPart,
+    RefusalPart,
+    Replay,
+    TextPart,
+    ToolCall,
+    Usage,
+)
 from unspool.stream.chunks import DELTA_KINDS, DELTAS, BlockEnd, BlockStart, Chunk, Delta, Finish, UsageReport
 
 _CUT: tuple[FinishReason, ...] = ("length", "content_filter", "error", "aborted")

@@ -7,16 +7,21 @@ apart by `index`), then at most one `UsageReport`, then exactly one `Finish`, th
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, get_args
 
 from unspool.errors import UnspoolError
-from unspool.messages import FinishReason, Origin, Usage
-from unspool.messages.parts import Image, Part, Replay, TextPart
+from unspool.messages import FinishReason, Image, Origin, Part, Replay, TextPart, Usage
 from unspool.tagged import Tagged
 
 BlockKind = Literal["text", "reasoning", "refusal", "tool_call", "image", "file"]
 DELTA_KINDS: tuple[BlockKind, ...] = ("text", "reasoning", "refusal", "tool_call")
 """Blocks that are made of deltas. Any other gets its part with its end."""
+_OUR_KINDS = get_args(BlockKind)
+
+
+def provider_kind(word: str, adapter: str) -> str:
+    """Name a block that only its provider understands by the provider's word, marked where that is one of ours."""
+    return f"{adapter}:{word}" if word in _OUR_KINDS else word
 
 
 class BlockStart(Tagged):

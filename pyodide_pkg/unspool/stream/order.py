@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from types import NoneType
+from typing import Any, cast
 
-from unspool.errors import WireError
+from unspool.errors import UnspoolError, WireError
+from unspool.messages import FINISH_REASONS, Origin, Usage
+from unspool.messages.parts import ImmutablePart, Replay
 from unspool.stream.chunks import (
     DELTAS,
     BlockEnd,
@@ -14,8 +18,21 @@ from unspool.stream.chunks import (
     ReasoningDelta,
     TextDelta,
     ToolArgumentsDelta,
+    UsageReport,
 )
 
+_MEMBERS: dict[type, dict[str, tuple[type, ...]]] = {
+    BlockStart: {"index": (int,), "kind": (str,), "id": (str, NoneType), "name": (str, NoneType)},
+    BlockEnd: {"index": (int,), "replay": (Replay, NoneType), "part": (ImmutablePart, NoneType)},
+    UsageReport: {"usage": (Usage,)},
+    Finish: {
+        "reason": (str,),
+        "raw_reason": (str, NoneType),
+        "error": (UnspoolError, NoneType),
+        "origin": (Origin, NoneType),
+    },
+}
+"""What chunks hold. Applications make some as well, and a message must come of what has passed."""
 _DELTA_KINDS: dict[type, tuple[str, ...]] = {
     TextDelta: ("text", "refusal"),
     ReasoningDelta: ("reasoning",),
@@ -70,9 +87,12 @@ class ChunkOrder:
             kind = self.open.get(chunk.index)
             if kind is None or kind not in _DELTA_KINDS[type(chunk)]:
                 return f"{chunk.type} for block {chunk.index}, which is {kind or 'not open'}"
-            return None
+            return None if isinstance(cast(Any, chunk.text), str) else f"{chunk.type} whose text is none"
         if self.finished:
             return f"{chunk.type} after finish"
+        member = _wrong_member(chunk)
+        if member is not None:
+            return f"{chunk.type} with a wrong {member}"
         if isinstance(chunk, Finish):
             if self.open:
                 return f"finish while blocks {sorted(self.open)} are open"
@@ -99,6 +119,14 @@ class ChunkOrder:
                 return f"usage while blocks {sorted(self.open)} are open"
             self.reported = True
         return None
+
+
+def _wrong_member(chunk: Chunk) -> str | None:
+    for kind, members in _MEMBERS.items():
+        if isinstance(chunk, kind):
+            wrong = (name for name, types in members.items() if not isinstance(getattr(chunk, name), types))
+            return next(wrong, None) or ("reason" if getattr(chunk, "reason", "stop") not in FINISH_REASONS else None)
+    return None
 
 
 def check_order(chunks: Iterable[Chunk]) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Any, cast
 
 from unspool.errors import ConfigError, WireError
@@ -231,9 +231,11 @@ def run_chunks(run: Mapping[str, Any], where: str, max_chunks: int = MAX_CHUNKS)
     Raises:
         WireError: PROTOCOL when the packed numbers do not fit each other and the text; BODY_TOO_LARGE.
     """
-    if len(run["cuts"]) > max_chunks * 40 or len(cuts := list(run_cuts(run, where))) > max_chunks:
+    # One more than fits tells, and nothing is read of what is behind it.
+    cuts = list(islice(run_cuts(run, where), max_chunks + 1))
+    if len(cuts) > max_chunks:
         raise too_many(where)
-    times = list(run_times(run, where))
+    times = list(islice(run_times(run, where), len(cuts) + 1))
     text: str = run["text"]
     if sum(cuts) != len(text):
         raise _wrong(f"{where}.cuts")

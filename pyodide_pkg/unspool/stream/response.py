@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 from unspool.errors import (
     CallCancelledError,
+    ConfigError,
     StreamError,
     StreamTruncatedError,
     TransportError,
     UnspoolError,
     WireError,
 )
+from unspool.frozen_json import INNER_DEPTH, freeze_object
 from unspool.stream.chunks import DELTAS, BlockEnd, BlockStart, Chunk, Delta, Finish, ToolArgumentsDelta
 from unspool.stream.excerpt import excerpt
 from unspool.stream.nesting import is_deeper
@@ -272,14 +274,25 @@ class ResponseMachine:
                     self._tools.begin(chunk)
             elif isinstance(chunk, BlockEnd):
                 self._drop_half(chunk.index, out)
-            elif isinstance(chunk, Finish) and chunk.reason in ("stop", "tool_calls"):
-                fault = self._tools.fault()
-                if fault is not None:
-                    chunk = Finish("error", chunk.raw_reason, fault, origin=chunk.origin, metadata=chunk.metadata)
+            elif isinstance(chunk, Finish):
+                chunk = self._checked(chunk)
             order.accept(chunk)
             if isinstance(chunk, ToolArgumentsDelta):
                 self._tools.add(chunk)
             out.append(chunk)
+
+    def _checked(self, finish: Finish) -> Finish:
+        """A good end stands only if the tool calls may be executed, and a message can hold the metadata."""
+        reason, error, metadata = finish.reason, finish.error, finish.metadata
+        fault = self._tools.fault() if reason in ("stop", "tool_calls") else None
+        try:
+            metadata = metadata and freeze_object(metadata, "What the provider said of its answer", INNER_DEPTH)
+        except ConfigError as refused:
+            metadata = None
+            fault = fault or WireError("PROTOCOL", refused.message)
+        if error is None and fault is not None:
+            reason, error = "error", fault
+        return Finish(reason, finish.raw_reason, error, origin=finish.origin, metadata=metadata)
 
     def _count(self, chars: int) -> None:
         self._chars += chars
@@ -299,7 +312,10 @@ class ResponseMachine:
         """A half whose other half never came is shown as U+FFFD."""
         half = self._halves.pop(index, None)
         if half is not None:
-            out.append(type(half)(index, "\ufffd"))
+            shown = type(half)(index, "\ufffd")
+            if isinstance(shown, ToolArgumentsDelta):
+                self._tools.add(shown)
+            out.append(shown)
 
     def _end(self, error: UnspoolError, out: list[Chunk]) -> None:
         """Give what the decoder still holds, close every block, and finish with the error."""
@@ -338,7 +354,9 @@ class ResponseMachine:
 
 
 def _typed(error: Exception) -> UnspoolError:
-    """A decoder may be anyone's code: a fault in it must not lose what has come."""
+    """A decoder may be anyone's code: a fault in it must not lose what has come, and is never the caller's."""
+    if isinstance(error, ConfigError):
+        return WireError("PROTOCOL", error.message)
     if isinstance(error, UnspoolError):
         return error
     ours = WireError("PROTOCOL", f"The answer could not be decoded ({excerpt(f'{type(error).__name__}: {error}')}).")

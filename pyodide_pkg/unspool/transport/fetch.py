@@ -89,8 +89,8 @@ class FetchTransport:
         if fault:
             raise NetworkError(
                 f"No response ({fault}). The browser does not say why. It may be the network or the address, the "
-                "server's CORS headers, an http: address on an https: page, or connect-src of the page's Content "
-                "Security Policy; its console knows more."
+                "server's CORS headers, mixed content (an http: address on an https: page), or connect-src of the "
+                "page's Content Security Policy; its console knows more."
             )
         if response.type == "opaqueredirect" or 300 <= response.status < 400:
             controller.abort()

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.support import named
 
 from unspool.errors import StreamError
 from unspool.integrations.fields import first, is_array, items, json_text, key, record, text, type_of
@@ -47,7 +48,7 @@ def test_a_dict_is_its_own_record() -> None:
     assert record(event) is event
 
 
-@pytest.mark.parametrize("value", [None, "text", b"bytes", 5, 1.5, True, [1], (1,)], ids=repr)
+@pytest.mark.parametrize("value", [None, "text", b"bytes", 5, 1.5, True, [1], (1,)], ids=named)
 def test_what_has_no_fields_is_a_record_without_any(value: Any) -> None:
     """S87: such as the `count` of a list or the `real` of a number."""
     assert record(value).get("count") is None
@@ -111,7 +112,7 @@ def test_json_text_is_compact_and_keeps_letters() -> None:
     assert json_text("\ud83d") == '"\\ud83d"'
 
 
-@pytest.mark.parametrize("value", [object(), {1, 2}, float("nan"), {"a": b"x"}, {(1, 2): 3}], ids=repr)
+@pytest.mark.parametrize("value", [object(), {1, 2}, float("nan"), {"a": b"x"}, {(1, 2): 3}], ids=named)
 def test_what_is_no_json_is_refused(value: Any) -> None:
     with pytest.raises(StreamError, match="INTEGRATION_ERROR"):
         json_text(value)

@@ -195,3 +195,17 @@ def test_a_message_at_fault_is_refused_with_a_code(message: Message, other: Any)
 )
 def test_read_messages_have_the_same_wire_form(message: Message) -> None:
     assert message_of(message.to_wire(), "prompt[0]").to_wire() == message.to_wire()
+
+
+@pytest.mark.parametrize(
+    "inner", ["toolResult", "message", "toolCall", "reasoning", "refusal", "provider", "x", None, 1, []]
+)
+@pytest.mark.parametrize("depth", [1, 100_000])
+def test_results_of_tools_hold_text_images_and_files_only(inner: Any, depth: int) -> None:
+    """Data that never was JSON text may be nested without end: it is refused before it is gone into."""
+    data: Any = {"type": inner, "callId": "a", "parts": [], "message": {"role": "user", "content": ""}}
+    for _ in range(depth):
+        data = {"type": "toolResult", "callId": "a", "parts": [data]}
+    with pytest.raises(ConfigError, match=r"p\.parts\[0\]\.parts\[0\]\.type must be text, image or file") as caught:
+        message_of({"role": "tool", "parts": [data]}, "p")
+    assert caught.value.code == "INVALID_OPTIONS"

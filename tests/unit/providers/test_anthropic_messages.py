@@ -28,7 +28,7 @@ PNG_BLOCK = {"type": "image", "source": {"type": "base64", "media_type": "image/
 
 
 def turns(*messages: Message, signed_only: bool = True) -> list[dict[str, Any]]:
-    return conversation_of(messages, "anthropic", signed_only=signed_only)[1]
+    return conversation_of(messages, signed_only=signed_only)[1]
 
 
 def ours(data: dict[str, Any]) -> Replay:
@@ -53,11 +53,9 @@ def test_neighbours_of_one_role_become_one_turn() -> None:
 
 
 def test_system_messages() -> None:
-    system, conversation = conversation_of(
-        [SystemMessage("a"), UserMessage("b"), SystemMessage("c")], "anthropic", signed_only=True
-    )
+    system, conversation = conversation_of([SystemMessage("a"), UserMessage("b"), SystemMessage("c")], signed_only=True)
     assert (system, conversation) == ("a\n\nc", [{"role": "user", "content": "b"}])
-    assert conversation_of([UserMessage("b")], "anthropic", signed_only=True)[0] is None
+    assert conversation_of([UserMessage("b")], signed_only=True)[0] is None
 
 
 def test_results_of_tools_are_one_turn_of_the_user_and_stand_first() -> None:
@@ -219,7 +217,7 @@ def test_ids_of_other_providers() -> None:
         (Message("tool", ["x"]), "INVALID_OPTIONS"),
         (Message("system", [PNG_IMAGE]), "UNSUPPORTED"),
         (Message("user", [Image(b"BM0")]), "UNSUPPORTED"),
-        (Message("user", [ProviderPart("x", ours({}))]), "UNSUPPORTED"),
+        (Message("user", [ProviderPart("x", ours({}))]), "INVALID_OPTIONS"),
         (SystemMessage("alone"), "INVALID_OPTIONS"),
     ],
 )

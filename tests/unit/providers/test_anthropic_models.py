@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from unspool.errors import WireError
-from unspool.providers.anthropic_models import facts_of, models_in, thinking_of
+from unspool.providers.anthropic_models import facts_of, listed_models, thinking_of
 
 ALL = ("low", "medium", "high", "xhigh", "max")
 NO_XHIGH = ("low", "medium", "high", "max")
@@ -85,7 +85,7 @@ def test_list_of_models() -> None:
         ],
         "has_more": False,
     }
-    listed = models_in(body)
+    found = listed_models(body)
     assert [
         (
             facts.id,
@@ -95,10 +95,10 @@ def test_list_of_models() -> None:
             facts.reasoning_efforts,
             facts.image_input,
         )
-        for facts in listed
+        for facts in found
     ] == [
         ("claude-next-1", 2_000_000, 256_000, None, ("low", "high"), False),
-        ("claude-opus-4-1", 200_000, 16_000, 16_000, THREE, True),
+        ("claude-opus-4-1", None, 16_000, None, None, None),
         ("llama", None, None, None, None, None),
     ]
 
@@ -106,4 +106,4 @@ def test_list_of_models() -> None:
 @pytest.mark.parametrize("body", [None, [], {}, {"data": {}}, "x"])
 def test_no_list_of_models(body: Any) -> None:
     with pytest.raises(WireError):
-        models_in(body)
+        listed_models(body)

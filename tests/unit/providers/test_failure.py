@@ -85,6 +85,8 @@ CASES: list[tuple[int, bytes, str, bool]] = [
         "MODEL_NOT_FOUND",
         False,
     ),
+    (404, body(error={"message": "models/gemini-1.0-pro is not supported for x"}), "MODEL_NOT_FOUND", False),
+    (404, body(error={"message": "This model is no longer available to new users."}), "MODEL_NOT_FOUND", False),
     (400, body(error={"message": "x/y is not a valid model ID", "code": 400}), "MODEL_NOT_FOUND", False),
     (
         400,

@@ -270,7 +270,7 @@ def test_nothing_is_signed_that_need_not_be(answer: list[Any]) -> None:
         (UserMessage([ReasoningPart("a")]), "INVALID_OPTIONS"),
         (UserMessage([ToolResult("a", "b")]), "INVALID_OPTIONS"),
         (UserMessage([ProviderPart("x", Replay("gemini", {"part": {}}))]), "INVALID_OPTIONS"),
-        (SystemMessage([Image(PNG)]), "INVALID_OPTIONS"),
+        (SystemMessage([Image(PNG)]), "UNSUPPORTED"),
         (AssistantMessage([ToolResult("a", "b")]), "INVALID_OPTIONS"),
         (Message("tool", ["text"]), "INVALID_OPTIONS"),
         (ToolMessage(ToolResult("nobody", "b")), "INVALID_OPTIONS"),

@@ -11,7 +11,7 @@ from tests.wire import assembled
 
 from unspool.errors import ProviderError, StreamError, StreamTruncatedError, WireError
 from unspool.messages import Image, Origin, ProviderPart, Replay, Usage
-from unspool.providers import gemini_decoder
+from unspool.providers import kept_chars
 from unspool.providers.gemini_decoder import GeminiDecoder
 from unspool.stream import check_order
 from unspool.stream.chunks import BlockEnd, BlockStart, Chunk, Finish, ReasoningDelta, TextDelta, UsageReport
@@ -207,7 +207,7 @@ def test_image() -> None:
 
 def test_parts_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     """TOOL_STREAMING, Gemini: so much of serialised parts in a response."""
-    monkeypatch.setattr(gemini_decoder, "MAX_PARTS_CHARS", 100)
+    monkeypatch.setattr(kept_chars, "MAX_KEPT_CHARS", 100)
     part = {"executableCode": {"code": "x" * 40}}
     assert finish_of(event(part, reason="STOP")).error is None
     signed = {"text": "", "thoughtSignature": "x" * 60}

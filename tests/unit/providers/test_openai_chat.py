@@ -196,7 +196,7 @@ def test_reasoning_sent_back() -> None:
         ([Message("user", [PICTURE, File("a.txt")])], "UNSUPPORTED"),
         ([Message("assistant", [File("a.txt")])], "UNSUPPORTED"),
         ([ToolMessage(ToolResult("a", [File("a.txt")]))], "UNSUPPORTED"),
-        ([Message("system", [PICTURE])], "INVALID_OPTIONS"),
+        ([Message("system", [PICTURE])], "UNSUPPORTED"),
         ([Message("user", [PICTURE, ReasoningPart("x")])], "INVALID_OPTIONS"),
         ([Message("user", [ProviderPart("x", Replay("y", {}))])], "INVALID_OPTIONS"),
     ],

@@ -275,10 +275,8 @@ def test_events_as_text() -> None:
     decoder = OpenAIChatDecoder()
     assert decoder.feed("message", "") == []
     assert decoder.feed("message", " ") == []
-    assert decoder.feed("message", ": OPENROUTER PROCESSING") == []
-    assert decoder.feed("message", ": OPENROUTER PROCESSING") == []
+    assert decoder.feed("message", ": OPENROUTER PROCESSING") == []  # F5
     assert decoder.feed("ping", "{}") == []
-    assert decoder.diagnostics == ["an event whose data is a comment: : OPENROUTER PROCESSING"]  # F5
     with pytest.raises(StreamError):
         decoder.feed("message", '{"choices":')
     assert [chunk.type for chunk in decoder.feed("message", '{"choices":[{"delta":{"content":"x"}}]}')] == [
@@ -287,14 +285,6 @@ def test_events_as_text() -> None:
     ]
     assert [chunk.type for chunk in decoder.feed("message", " [DONE] ")] == ["block-end", "finish"]
     assert decoder.feed("message", "not json") == decoder.decode(5) == decoder.finish() == []
-
-
-def test_diagnostics_are_bounded() -> None:
-    decoder = OpenAIChatDecoder()
-    for number in range(100):
-        decoder.feed("message", f": {number}" + "x" * 500)
-    assert len(decoder.diagnostics) == 16
-    assert max(map(len, decoder.diagnostics)) < 200
 
 
 @pytest.mark.parametrize(

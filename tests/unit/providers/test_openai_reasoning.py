@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from unspool.errors import WireError
-from unspool.providers.openai_reasoning import MAX_CHARS, MAX_DETAILS, ReasoningDetails
+from unspool.providers.kept_chars import MAX_KEPT_CHARS
+from unspool.providers.openai_reasoning import MAX_DETAILS, ReasoningDetails
 
 
 def details(*events: object) -> list[dict[str, Any]]:
@@ -61,7 +62,7 @@ def test_text_is_the_same_however_it_is_cut(words: list[str]) -> None:
     ("events", "code"),
     [
         ([[{"type": "t"}] * (MAX_DETAILS + 1)], "PROTOCOL"),
-        ([[{"data": "x" * MAX_CHARS}], [{"data": "x"}]], "BODY_TOO_LARGE"),
+        ([[{"data": "x" * MAX_KEPT_CHARS}], [{"data": "x"}]], "BODY_TOO_LARGE"),
         ([[{"data": float("nan")}]], "PROTOCOL"),
     ],
 )

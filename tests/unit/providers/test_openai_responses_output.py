@@ -8,15 +8,16 @@ import pytest
 
 from unspool.errors import WireError
 from unspool.providers.openai_responses_items import CallItem, WrittenItem
-from unspool.providers.openai_responses_output import MAX_ITEMS, Output
+from unspool.providers.openai_responses_output import Output
 from unspool.stream.chunks import BlockStart, Chunk
+from unspool.stream.response import MAX_BLOCKS
 
 CALL = {"type": "function_call", "id": "fc", "call_id": "c", "name": "f"}
 MESSAGE = {"type": "message", "id": "m"}
 
 
 def output_of(*items: tuple[dict[str, Any], int | None]) -> Output:
-    output = Output(lambda note: None)
+    output = Output()
     for item, place in items:
         output.begin(item, {} if place is None else {"output_index": place}, [])
     return output
@@ -79,13 +80,13 @@ def test_what_is_no_item(item: dict[str, Any]) -> None:
 
 
 def test_number_of_items_is_bounded() -> None:
-    output = output_of(*(({"type": "message", "id": str(number)}, number) for number in range(MAX_ITEMS)))
+    output = output_of(*(({"type": "message", "id": str(number)}, number) for number in range(MAX_BLOCKS)))
     with pytest.raises(WireError):
-        output.begin(MESSAGE, {"output_index": MAX_ITEMS}, [])
+        output.begin(MESSAGE, {"output_index": MAX_BLOCKS}, [])
 
 
 def test_kinds() -> None:
-    output = Output(lambda note: None)
+    output = Output()
     out: list[Chunk] = []
     kinds = ("message", "reasoning", "function_call", "web_search_call")
     for place, kind in enumerate(kinds):
@@ -98,7 +99,7 @@ def test_kinds() -> None:
 
 
 def test_text_that_was_not_announced() -> None:
-    output = Output(lambda note: None)
+    output = Output()
     first = output.written({"item_id": "m"}, "output_text")
     assert output.written({"item_id": "m"}, "refusal") is first
     thought = output.written({}, "reasoning_text")

@@ -1,4 +1,4 @@
-"""What is particular about each server. Expected values: the servers' own documentation."""
+"""What is particular about each server: what docs/providers.md says of it. The servers themselves were not asked."""
 
 from __future__ import annotations
 

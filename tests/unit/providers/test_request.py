@@ -18,6 +18,7 @@ from unspool.providers.request import (
     is_local,
     json_body,
     sibling,
+    with_query,
 )
 
 
@@ -186,6 +187,11 @@ def test_sibling(base_url: str, other: str, url: str) -> None:
 )
 def test_local_hosts(base_url: str, local: bool) -> None:
     assert is_local(host_of(base_url)) == local
+
+
+def test_query_of_an_address() -> None:
+    assert with_query("https://h/v1", "a=1") == "https://h/v1?a=1"
+    assert with_query("https://h/v1?b=2", "a=1") == "https://h/v1?b=2&a=1"
 
 
 @pytest.mark.parametrize(

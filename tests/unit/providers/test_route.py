@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from tests.routes import code_of, route
+from tests.support import named
 
 from unspool.errors import (
     ConfigError,
@@ -27,7 +28,7 @@ from unspool.runtime import RetryPolicy, Route
         {"temperature": "hot"},
         {"unknown": 1},
     ],
-    ids=str,
+    ids=named,
 )
 def test_route_that_cannot_be_meant(options: Any) -> None:
     with pytest.raises(ConfigError) as caught:
@@ -45,7 +46,9 @@ def test_routes_and_policies_do_not_change() -> None:
 
 
 @pytest.mark.parametrize(
-    "options", [{"mode": "never"}, {"max_attempts": 0}, {"initial_delay_s": -1}, {"max_delay_s": float("nan")}], ids=str
+    "options",
+    [{"mode": "never"}, {"max_attempts": 0}, {"initial_delay_s": -1}, {"max_delay_s": float("nan")}],
+    ids=named,
 )
 def test_retry_policy_that_cannot_be_meant(options: Any) -> None:
     with pytest.raises(ConfigError):

@@ -97,3 +97,10 @@ def test_questions_to_a_chunk(chunk: Chunk, token: bool, visible: bool, text: bo
     assert chunks.is_token_delta(chunk) is token
     assert chunks.is_visible_chunk(chunk) is visible
     assert chunks.chunk_has_visible_text(chunk) is text
+
+
+def test_words_of_providers_for_blocks() -> None:
+    """One of ours would be taken for what it is not."""
+    assert chunks.provider_kind("web_search", "a") == "web_search"
+    for ours in ("text", "reasoning", "refusal", "tool_call", "image", "file"):
+        assert chunks.provider_kind(ours, "a") == f"a:{ours}"

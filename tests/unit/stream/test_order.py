@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from unspool.errors import CallCancelledError, WireError
@@ -111,3 +113,41 @@ def test_a_refused_chunk_changes_nothing() -> None:
     order.accept(BlockEnd(0))
     order.accept(STOP)
     assert order.finished
+
+
+_NOT: Any = object()  # no value of any member
+
+
+@pytest.mark.parametrize(
+    ("before", "chunk", "member"),
+    [
+        ([], BlockStart(_NOT, "text"), "index"),
+        ([], BlockStart("0", "text"), "index"),  # type: ignore[arg-type]
+        ([], BlockStart(0, _NOT), "kind"),
+        ([], BlockStart(0, "tool_call", _NOT), "id"),
+        ([], BlockStart(0, "tool_call", "a", _NOT), "name"),
+        ([BlockStart(0, "text")], TextDelta(0, _NOT), "text"),
+        ([BlockStart(0, "text")], TextDelta(0, b"a"), "text"),  # type: ignore[arg-type]
+        ([BlockStart(0, "reasoning")], ReasoningDelta(0, _NOT), "text"),
+        ([BlockStart(0, "tool_call")], ToolArgumentsDelta(0, {}), "text"),  # type: ignore[arg-type]
+        ([BlockStart(0, "text")], BlockEnd(0, replay=_NOT), "replay"),
+        ([BlockStart(0, "image")], BlockEnd(0, part=_NOT), "part"),
+        ([], UsageReport(_NOT), "usage"),
+        ([], Finish(_NOT), "reason"),
+        ([], Finish("done"), "reason"),  # type: ignore[arg-type]
+        ([], Finish("stop", _NOT), "raw_reason"),
+        ([], Finish("error", error=_NOT), "error"),
+        ([], Finish("error", error=ValueError()), "error"),  # type: ignore[arg-type]
+        ([], Finish("stop", origin=_NOT), "origin"),
+    ],
+)
+def test_members_of_a_wrong_type(before: list[Chunk], chunk: Chunk, member: str) -> None:
+    """Middleware and functions make chunks of their own: what passes must be fit for a message."""
+    order = ChunkOrder()
+    for one in before:
+        order.accept(one)
+    state = (dict(order.open), order.blocks, order.reported, order.finished)
+    with pytest.raises(WireError, match=member) as caught:
+        order.accept(chunk)
+    assert caught.value.code == "PROTOCOL"
+    assert (order.open, order.blocks, order.reported, order.finished) == state

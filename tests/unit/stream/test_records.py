@@ -347,6 +347,12 @@ def test_work_is_bounded() -> None:
         list(expand_records(bomb, max_chunks=50_000))
     assert caught.value.code == "BODY_TOO_LARGE"
     assert sum(1 for _ in expand_records(bomb[:2])) == 100_001
+    for member in ("cuts", "times"):  # no more is unpacked than tells that it is too much
+        bomb[1] |= {"cuts": "A", "times": "A", member: "A" * 100_000 + "!"}
+        with pytest.raises(WireError) as caught:
+            list(expand_records(bomb, max_chunks=50_000))
+        assert caught.value.code == ("BODY_TOO_LARGE" if member == "cuts" else "PROTOCOL")
+    bomb[1] |= {"cuts": "A" * 100_000, "times": "A" * 99_999}
     with pytest.raises(WireError) as caught:
         list(expand_records(GOOD, max_chunks=len(STREAM) - 1))
     assert caught.value.code == "BODY_TOO_LARGE"

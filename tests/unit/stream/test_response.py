@@ -14,6 +14,7 @@ from tests.wire import assembled, chunks_of, message_of
 
 from unspool.errors import (
     CallCancelledError,
+    ConfigError,
     NetworkError,
     ProviderError,
     RequestTimeoutError,
@@ -21,6 +22,7 @@ from unspool.errors import (
     UnspoolError,
     WireError,
 )
+from unspool.frozen_json import FrozenDict
 from unspool.messages import Usage
 from unspool.stream.chunks import (
     BlockEnd,
@@ -183,6 +185,48 @@ def test_decoded_event_that_is_nested_too_deep() -> None:
     assert chunks[-1].error is not None
     assert chunks[-1].error.code == "PROTOCOL"
     assert assembled(chunks).text == "kept"
+
+
+def nested(depth: int) -> Any:
+    value: Any = {}
+    for _ in range(depth - 1):
+        value = {"a": value}
+    return value
+
+
+@pytest.mark.parametrize("metadata", [nested(65), {"a": object()}, {"a": float("nan")}])
+def test_metadata_that_no_message_can_hold(metadata: Any) -> None:
+    """What came before stays, and reading the message raises nothing."""
+
+    class Telling(Toy):
+        def finish(self) -> list[Chunk]:
+            return [BlockEnd(0), Finish("stop", "done", metadata=metadata)]
+
+    chunks = chunks_of(ResponseMachine(Telling(), content_type=None), [[{"say": "a"}]])
+    message = assembled(chunks)
+    finish = chunks[-1]
+    assert isinstance(finish, Finish) and finish.error is not None
+    assert (finish.error.code, finish.raw_reason, message.text, message.metadata) == ("PROTOCOL", "done", "a", {})
+
+
+def test_metadata_is_frozen() -> None:
+    class Telling(Toy):
+        def finish(self) -> list[Chunk]:
+            return [BlockEnd(0), Finish("stop", metadata=nested(64))]
+
+    finish = chunks_of(ResponseMachine(Telling(), content_type=None), [[{"say": "a"}]])[-1]
+    assert isinstance(finish, Finish) and finish.error is None
+    assert isinstance(finish.metadata, FrozenDict)
+
+
+def test_what_a_decoder_cannot_make_a_part_of_is_not_the_callers_fault() -> None:
+    class Odd(Toy):
+        def decode(self, event: Any) -> list[Chunk]:
+            raise ConfigError("INVALID_OPTIONS", "An image must be bytes.")
+
+    finish = chunks_of(ResponseMachine(Odd(), content_type=None), [[{"say": "a"}]])[-1]
+    assert isinstance(finish, Finish) and finish.error is not None
+    assert finish.error.code == "PROTOCOL"
 
 
 def test_error_of_the_vendor() -> None:
@@ -432,6 +476,21 @@ def test_halves_of_two_blocks() -> None:
         ]
     )
     assert [call.arguments for call in assembled(chunks).tool_calls] == ["😀", "é😀"]
+
+
+@pytest.mark.parametrize("arguments", [[HI], ['{"a":"', HI], ["{}", HI], [" " + HI]])
+def test_half_in_arguments_is_checked(arguments: list[str]) -> None:
+    """What stands for the half is part of the arguments that are shown, so it is part of those that are checked."""
+    chunks = run(
+        [
+            [BlockStart(0, "tool_call", "a", "f")],
+            *([ToolArgumentsDelta(0, piece)] for piece in arguments),
+            [BlockEnd(0), Finish("tool_calls")],
+        ]
+    )
+    finish = chunks[-1]
+    assert isinstance(finish, Finish) and finish.error is not None
+    assert finish.error.code == "TOOL_ARGUMENTS_INVALID"
 
 
 def test_half_at_a_fault() -> None:

@@ -1,0 +1,77 @@
+"""How JSON of vendors is read, whatever stands in it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from unspool.errors import WireError
+from unspool.messages import Message, MessagePart, ProviderPart, Replay
+from unspool.providers.fields import (
+    KEPT_DEPTH,
+    count_of,
+    fields_of,
+    kept,
+    list_of,
+    no_object,
+    report_of,
+    text_of,
+    text_or_none,
+)
+
+
+def nested(depth: int) -> Any:
+    value: Any = {}
+    for _ in range(depth - 1):
+        value = {"a": value}
+    return value
+
+
+@pytest.mark.parametrize("value", [None, 5, "x", [1], True])
+def test_no_object(value: object) -> None:
+    assert fields_of(value) == {}
+    assert type(value).__name__ in no_object(value).message
+
+
+def test_objects_and_lists_are_given_as_they_are() -> None:
+    assert (fields_of({"a": 1}), list_of([1]), list_of({"a": 1}), list_of("x")) == ({"a": 1}, [1], [], [])
+
+
+def test_texts() -> None:
+    assert (text_of({"a": "x"}, "a"), text_of({}, "a"), text_of({"a": None}, "a")) == ("x", "", "")
+    with pytest.raises(WireError, match="PROTOCOL"):
+        text_of({"a": 1}, "a")
+    assert [text_or_none({"a": value}, "a") for value in ("x", "", None, 1, ["x"])] == ["x", None, None, None, None]
+    assert text_or_none({}, "a") is None
+
+
+@pytest.mark.parametrize("value", [None, "5", 5.0, True, -1, [5]])
+def test_what_is_no_count(value: object) -> None:
+    assert count_of({"a": value}, "a") is None
+    assert count_of({"a": value, "b": 7}, "a", "b") == 7
+
+
+def test_counts() -> None:
+    assert (count_of({"a": 0}, "a"), count_of({"a": 0}, "a", least=1), count_of({}, "a")) == (0, None, None)
+
+
+def test_what_is_kept_fits_into_a_message() -> None:
+    """With what dialects put around it, and in messages inside messages."""
+    part = kept(nested(KEPT_DEPTH))
+    message = Message("assistant", [ProviderPart("x", Replay("a", {"b": [{"c": part}]}))])
+    for _ in range(15):
+        message = Message("assistant", [MessagePart(message)])
+    assert Message.from_wire(message.to_wire()) == message
+
+
+@pytest.mark.parametrize("value", [nested(KEPT_DEPTH + 1), {"a": float("nan")}, {"a": object()}])
+def test_what_cannot_be_kept(value: Any) -> None:
+    with pytest.raises(WireError, match="PROTOCOL"):
+        kept(value)
+
+
+@pytest.mark.parametrize("value", [nested(100), {"a": object()}])
+def test_usage_that_cannot_be_kept_costs_no_answer(value: Any) -> None:
+    assert report_of(value) is None
+    assert report_of({"tokens": 1}) == {"tokens": 1}
