@@ -201,7 +201,9 @@ class AnswerMachine:
         room = len(text) - max(0, self._chars - self._max_chars)
         # What a reader sees before the limit does not depend on how the network cut the text.
         if self._values is not None:
-            events.extend(self._inner(self._values.feed(text[:room])))
+            progress = self._values.feed(text if room == len(text) else text[:room])
+            if progress:
+                events.extend(self._inner(progress))
             if not self._python and self._values.refuted is not None:
                 raise self._values.refuted  # no token is paid for that nobody wants
         if room < len(text):
@@ -239,9 +241,11 @@ class AnswerMachine:
         if self._refusal:
             words = "".join(self._refusal)[:_SHOWN_CHARS]
             return GenerationFailed(ProviderError("REFUSED", f"The model declined to answer: {words}"))
-        if self._tools and not self._chars:
+        if self._tools:
             return _failed(
-                "OUTPUT_INVALID", f"The model did not answer but asked for tools ({excerpt(', '.join(self._tools))})."
+                "OUTPUT_INVALID",
+                f"The model did not answer but asked for tools ({excerpt(', '.join(self._tools))}). To run them, use "
+                "lm.call, send their results, and ask again.",
             )
         if self.schema is None or self._values is None:
             return self._complete(self.text, finish)

@@ -80,9 +80,9 @@ class QueryStream[T]:
         Cancellation:
             Aborts the request; the stream is over, without a terminal event.
         """
-        return await self._read(tells=True)
+        return await self._read(True)
 
-    async def _read(self, *, tells: bool) -> list[StructuredEvent[T]] | None:
+    async def _read(self, tells: bool) -> list[StructuredEvent[T]] | None:
         """Wait for the next events; without progress if nothing is told."""
         if self._rest:
             rest = list(self._rest)
@@ -119,7 +119,7 @@ class QueryStream[T]:
         Raises:
             ConfigError: INVALID_OPTIONS when the stream has been read already.
         """
-        return Partials(partial(self._read, tells=False), self._watched(), self.aclose)
+        return Partials(partial(self._read, False), self._watched(), self.aclose)
 
     def items(self, path: str | Sequence[str | int] = ()) -> Items[T]:
         """Get the elements of one list of the answer, each as it closes: of records, real instances.
@@ -135,7 +135,7 @@ class QueryStream[T]:
         """
         builder = self._watched()
         builder.watch(list_path(path, self._answer.schema))
-        return Items(partial(self._read, tells=False), builder, self.aclose)
+        return Items(partial(self._read, False), builder, self.aclose)
 
     def _watched(self) -> PartialBuilder:
         if self._builder is None:

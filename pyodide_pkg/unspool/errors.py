@@ -74,7 +74,8 @@ def shown_url(url: str) -> str:
 
     def blanked(match: re.Match[str]) -> str:
         whole = mark + query
-        known = _PLAIN_PARAMETERS.search(whole, 0, match.start() + len(mark))
+        end = match.start() + len(mark)
+        known = _PLAIN_PARAMETERS.match(whole, max(whole.rfind("&", 0, end), 0), end)
         return match[0] if known else REDACTED
 
     return redact(head) + mark + redact(_QUERY_VALUE.sub(blanked, query))

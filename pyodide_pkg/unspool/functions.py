@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, Unpack, cast, overload
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, cast, overload
 
 from unspool.answer import AnswerMachine
 from unspool.answer_stream import Check, QueryStream
@@ -59,6 +59,14 @@ class QueryOptions(CallOptions, total=False):
     check: Check | None
 
 
+class ParseOptions(TypedDict, total=False):
+    """What reading a reply may be told; see `parse`."""
+
+    lenient: bool
+    max_chars: int
+    max_depth: int
+
+
 class _Query:
     """One question, ready to be asked once or several times."""
 
@@ -85,6 +93,9 @@ class _Query:
                 "INVALID_OPTIONS",
                 "lm must be a model, such as us.llms.OpenAIChat(…); a function becomes one by us.llms.FunctionModel.",
             )
+        for name in options:
+            if name not in CallOptions.__annotations__:
+                raise ConfigError("INVALID_OPTIONS", f"There is no option {name!r} here; {_advice(name)}.")
         check_protocol(protocol)
         check_count("max_chars", max_chars, most=MAX_CHARS_CEILING)
         check_count("max_depth", max_depth, most=MAX_DEPTH_CEILING)
@@ -121,6 +132,9 @@ class _Query:
     def _shots(self, examples: Sequence[Example]) -> list[Message]:
         """Give examples as turns of the conversation that have been answered in the form asked for."""
         shots: list[Message] = []
+        given: Any = examples
+        if not isinstance(given, list | tuple) or not all(_is_pair(example) for example in cast("Any", given)):
+            raise ConfigError("INVALID_OPTIONS", "examples must be pairs: (a prompt, the value that answers it).")
         for question, value in examples:
             shots += messages_of(messages_from(question))
             reply = str(value) if self.schema is None else example_reply(value, self.protocol, schema=self.schema)
@@ -139,6 +153,18 @@ class _Query:
         self.options["output_schema"] = OutputSchema(
             self.schema.name, self.native.schema, strict=self.native.reason is None
         )
+
+
+def _is_pair(example: Any) -> bool:
+    return isinstance(example, list | tuple) and len(cast("Any", example)) == 2
+
+
+def _advice(name: str) -> str:
+    if name in ("max_repairs", "default", "returns_message"):
+        return "only query takes it"
+    return (
+        f"there are {', '.join(sorted(QueryOptions.__annotations__))}; places in a prompt are filled in by us.Template"
+    )
 
 
 @overload
@@ -188,6 +214,14 @@ def query_stream(
     return _Query(prompt, T, lm, **options).stream(lm)
 
 
+@overload
+async def query(
+    prompt: Prompt | Template,
+    *,
+    lm: LanguageModel,
+    returns_message: Literal[False] = False,
+    **options: Unpack[QueryOptions],
+) -> str: ...
 @overload
 async def query[R](
     prompt: Prompt | Template,
@@ -245,7 +279,7 @@ async def query(
 ) -> Any: ...
 async def query(
     prompt: Prompt | Template,
-    T: Any,
+    T: Any = _TEXT,
     *,
     lm: LanguageModel,
     returns_message: bool = False,
@@ -278,6 +312,8 @@ async def query(
         try:
             result = await _result_of(stream)
         except OutputValidationError as error:
+            if stream.message.tool_calls:
+                raise  # nothing was wrong with the answer: it is still to come
             repeated = any(error.text == earlier.text for earlier in attempts)
             error.attempts = tuple(attempts)
             attempts.append(error)
@@ -290,6 +326,18 @@ async def query(
         return (result, stream.message) if returns_message else result
 
 
+@overload
+async def sample(
+    prompt: Prompt | Template, *, lm: LanguageModel, count: int, **options: Unpack[QueryOptions]
+) -> list[str | UnspoolError]: ...
+@overload
+async def sample[R](
+    prompt: Prompt | Template, T: TypeForm[R], *, lm: LanguageModel, count: int, **options: Unpack[QueryOptions]
+) -> list[R | UnspoolError]: ...
+@overload
+async def sample(
+    prompt: Prompt | Template, T: Any, *, lm: LanguageModel, count: int, **options: Unpack[QueryOptions]
+) -> list[Any]: ...
 async def sample(
     prompt: Prompt | Template, T: Any = _TEXT, *, lm: LanguageModel, count: int, **options: Unpack[QueryOptions]
 ) -> list[Any]:
@@ -344,6 +392,10 @@ async def complete[R](value: R, T: Any = None, *, lm: LanguageModel, **options: 
     return completed
 
 
+@overload
+def parse[R](text: str, T: TypeForm[R], protocol: Protocol = "python", **limits: Unpack[ParseOptions]) -> R: ...
+@overload
+def parse(text: str, T: Any, protocol: Protocol = "python", **limits: Unpack[ParseOptions]) -> Any: ...
 def parse(
     text: str,
     T: Any,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping
-from math import isinf
 from typing import Any, Unpack, cast
 
 from unspool.contracts import Adapter, ApiKey, HttpRequest, ProviderDecoder, Request, Response, Transport
@@ -14,6 +13,9 @@ from unspool.model import LanguageModel
 from unspool.options import CallOptions
 from unspool.providers.request import host_of, is_local
 from unspool.transport import DEFAULT_IDLE_TIMEOUT_S, DEFAULT_TIMEOUT_S, default_transport
+
+_ENDLESS_S = 1e9
+"""Thirty years; the clocks of event loops hold no more than a float, and pages write any number."""
 
 
 class HttpOptions(CallOptions, total=False):
@@ -131,7 +133,7 @@ def _seconds(name: str, value: Any) -> float | None:
         return None
     if not isinstance(value, int | float) or isinstance(value, bool) or not value > 0:
         raise ConfigError("INVALID_OPTIONS", f"{name} must be a number of seconds above 0, or None.")
-    return None if isinf(value) else value
+    return None if value >= _ENDLESS_S else value
 
 
 async def fetch_key(api_key: ApiKey) -> str | None:

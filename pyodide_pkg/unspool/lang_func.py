@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any, Self, Unpack, cast, get_type_hints, overload
 
 from unspool.answer_stream import QueryStream
-from unspool.errors import ConfigError
+from unspool.errors import ConfigError, UnspoolError
 from unspool.functions import QueryOptions, query, query_stream, sample
 from unspool.messages import Message
 from unspool.model import LanguageModel
@@ -43,10 +43,10 @@ class LangFunc[**P, R]:
         **options: Unpack[QueryOptions],
     ) -> None: ...
     @overload
-    def __init__(
-        self: LangFunc[..., R],
+    def __init__[S](
+        self: LangFunc[..., S],
         prompt: str | Template,
-        returns: type[R],
+        returns: type[S],
         *,
         lm: LanguageModel | None = None,
         transform_input: Callable[[list[Message]], list[Message]] | None = None,
@@ -58,7 +58,7 @@ class LangFunc[**P, R]:
     def __init__(self, prompt: Callable[P, R]) -> None: ...
     def __init__(
         self,
-        prompt: Any,
+        prompt: Any = None,
         returns: Any = _TEXT,
         *,
         lm: LanguageModel | None = None,
@@ -78,18 +78,23 @@ class LangFunc[**P, R]:
             ConfigError: INVALID_OPTIONS when a function has no docstring, no return type, or a parameter that has no
                 place in the prompt.
         """
-        self._signature: inspect.Signature | None = None
+        if prompt is None:
+            raise ConfigError(
+                "INVALID_OPTIONS", "A LangFunc needs a prompt; with options, decorate by @us.LangFunc.of(lm=…)."
+            )
         self._name = "LangFunc"
+        signature: inspect.Signature | None = None
         if inspect.isfunction(prompt):
-            prompt, returns = self._read(prompt)
+            prompt, returns, signature = self._read(prompt)
+        self._signature = signature
         self._prompt = prompt if isinstance(prompt, Template) else Template(prompt)
         self._returns = returns
         self._lm = lm
         self._transform_input = transform_input
         self._options: dict[str, Any] = dict(options)
-        if self._signature is not None:
+        if signature is not None:
             places = self._prompt.variables
-            strays = [name for name in self._signature.parameters if name not in places]
+            strays = [name for name in signature.parameters if name not in places]
             if strays:
                 raise ConfigError(
                     "INVALID_OPTIONS", f"The prompt of {self._name} has no place for {', '.join(strays)}."
@@ -123,7 +128,7 @@ class LangFunc[**P, R]:
         other._options = {**self._options, **options}
         return other
 
-    def bind(self, **values: Any) -> LangFunc[..., R]:
+    def bind(self, /, **values: Any) -> LangFunc[..., R]:
         """Give the same function with these places filled in.
 
         Raises:
@@ -136,7 +141,7 @@ class LangFunc[**P, R]:
             other._signature = self._signature.replace(parameters=left)
         return other
 
-    def render(self, *args: P.args, **kwargs: P.kwargs) -> list[Message]:
+    def render(self, /, *args: P.args, **kwargs: P.kwargs) -> list[Message]:
         """Give the messages that a call would send, without the words on the form of the answer.
 
         Raises:
@@ -155,7 +160,7 @@ class LangFunc[**P, R]:
         messages: list[Message] = messages_from(self._prompt, **values)
         return messages if self._transform_input is None else self._transform_input(messages)
 
-    async def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+    async def __call__(self, /, *args: P.args, **kwargs: P.kwargs) -> R:
         """Ask the model and wait for the value.
 
         Raises:
@@ -166,7 +171,7 @@ class LangFunc[**P, R]:
         result: R = await query(self.render(*args, **kwargs), self._returns, lm=self._model(), **self._asked())
         return result
 
-    async def with_message(self, *args: P.args, **kwargs: P.kwargs) -> tuple[R, Message]:
+    async def with_message(self, /, *args: P.args, **kwargs: P.kwargs) -> tuple[R, Message]:
         """Ask the model and wait for the value and the message that it came in, with usage and reasoning.
 
         Raises, Cancellation: as a call.
@@ -177,7 +182,7 @@ class LangFunc[**P, R]:
         )
         return both
 
-    def stream(self, *args: P.args, **kwargs: P.kwargs) -> QueryStream[R]:
+    def stream(self, /, *args: P.args, **kwargs: P.kwargs) -> QueryStream[R]:
         """Ask the model and watch the value being written. Nothing is sent before the first read.
 
         Raises:
@@ -188,9 +193,9 @@ class LangFunc[**P, R]:
         )
         return stream
 
-    async def samples(self, count: int, *args: P.args, **kwargs: P.kwargs) -> list[R | Exception]:
+    async def samples(self, count: int, /, *args: P.args, **kwargs: P.kwargs) -> list[R | UnspoolError]:
         """Ask the model several times and wait for all; as `sample`, with errors in their place."""
-        found: list[R | Exception] = await sample(
+        found: list[R | UnspoolError] = await sample(
             self.render(*args, **kwargs), self._returns, lm=self._model(), count=count, **self._asked()
         )
         return found
@@ -198,9 +203,8 @@ class LangFunc[**P, R]:
     def __repr__(self) -> str:
         return f"{self._name}({', '.join(self.variables)})"
 
-    def _read(self, function: Any) -> tuple[str, Any]:
+    def _read(self, function: Any) -> tuple[str, Any, inspect.Signature]:
         self._name = function.__name__
-        self._signature = inspect.signature(function)
         text = inspect.getdoc(function)
         if not text:
             raise ConfigError("INVALID_OPTIONS", f"{function.__name__} needs a docstring: it is the prompt.")
@@ -212,7 +216,7 @@ class LangFunc[**P, R]:
             ) from error
         if returns is inspect.Signature.empty:
             raise ConfigError("INVALID_OPTIONS", f"{function.__name__} needs a return type: it is what is asked for.")
-        return text, returns
+        return text, returns, inspect.signature(function)
 
     def _model(self) -> LanguageModel:
         if self._lm is None:

@@ -99,10 +99,16 @@ def messages_of(prompt: object) -> list[Message]:
         return [prompt]
     if isinstance(prompt, Sequence):
         given = list(cast(Sequence[object], prompt))
-        messages = [message for message in given if isinstance(message, Message)]
-        if messages and len(messages) == len(given):
-            return messages
-    raise ConfigError("INVALID_OPTIONS", "A prompt must be a text, a Message, or a sequence of at least one Message.")
+        messages = [
+            Message.from_wire(cast("Mapping[str, Any]", message)) if isinstance(message, Mapping) else message
+            for message in given
+        ]
+        if messages and all(isinstance(message, Message) for message in messages):
+            return cast("list[Message]", messages)
+    raise ConfigError(
+        "INVALID_OPTIONS",
+        "A prompt must be a text, a message (with images: us.UserMessage([…])), or a sequence of at least one message.",
+    )
 
 
 def check_count(name: str, value: object, least: int = 1, most: int | None = None) -> None:
@@ -164,7 +170,7 @@ _CHECKS: dict[str, tuple[Callable[[object], bool], str]] = {
     "stop": (_is_texts, "a text or a sequence of texts"),
     "seed": (_is_integer, "a whole number"),
     "reasoning_effort": (_is_name, "a text that is not empty"),
-    "tools": (_is_tools, "a sequence of mappings with a name"),
+    "tools": (_is_tools, "a sequence of mappings with a name, a description and parameters, not nested in `function`"),
     "tool_choice": (_is_name, 'a text: "auto", "required", "none" or the name of a tool'),
     "output_schema": (_is_schema, "an OutputSchema"),
     "extra": (_is_mapping, "a mapping"),

@@ -14,7 +14,7 @@ from unspool.schema import Schema
 from unspool.schema.partial import Partial
 from unspool.schema.partial_builder import PartialBuilder
 from unspool.schema.shape import Alternatives, Anything, Fixed, Listing, Mapped, Record, Shape
-from unspool.structured.events import Cancelled, GenerationFailed, ParsingFailed, StructuredEvent
+from unspool.structured.events import Cancelled, GenerationFailed, ParsingFailed, StructuredEvent, TextDelta
 
 Path = tuple[str | int, ...]
 type Read[T] = Callable[[], Awaitable[list[StructuredEvent[T]] | None]]
@@ -34,11 +34,8 @@ class _Reading[T]:
     def __aiter__(self) -> Self:
         return self
 
-    def _note(self, events: list[StructuredEvent[T]] | None) -> None:
-        """Look how the stream ends. Raises StopAsyncIteration when it is over."""
-        if events is None:
-            raise StopAsyncIteration
-        last = events[-1]
+    def _note(self, last: StructuredEvent[T]) -> None:
+        """Look whether it ends in a failure."""
         if isinstance(last, ParsingFailed | GenerationFailed | Cancelled):
             self._error = last.error
 
@@ -64,7 +61,11 @@ class Partials[T](_Reading[T]):
         while True:
             if self._error is not None:
                 self._raise()
-            self._note(await self._read())
+            events = await self._read()
+            if events is None:
+                raise StopAsyncIteration
+            if events[-1].__class__ is not TextDelta:
+                self._note(events[-1])
             if self._builder.has_changed:
                 self._builder.has_changed = False
                 return self._partial
@@ -81,7 +82,10 @@ class Items[T](_Reading[T]):
     async def __anext__(self) -> Any:
         while not self._ready:
             self._raise()
-            self._note(await self._read())
+            events = await self._read()
+            if events is None:
+                raise StopAsyncIteration
+            self._note(events[-1])
             while items := self._builder.items_from(self._given):
                 self._ready.extend(items)
                 self._given += len(items)

@@ -35,12 +35,7 @@ class _Place:
         value: Any = values[self.name]
         for step in self.steps:
             try:
-                if isinstance(step, int) or isinstance(value, Mapping):
-                    value = value[step]
-                else:
-                    if step.startswith("_"):
-                        raise AttributeError(step)
-                    value = getattr(value, step)
+                value = _inside(value, step)
             except (AttributeError, KeyError, IndexError, TypeError) as error:
                 raise ConfigError(
                     "INVALID_OPTIONS", f"The value for {self.name!r} in the template has no {step!r}."
@@ -61,6 +56,14 @@ class _Place:
         return format(value, self.format_spec)
 
 
+def _inside(value: Any, step: str | int) -> Any:
+    if isinstance(step, int) or isinstance(value, Mapping):
+        return cast("Any", value)[step]
+    if step.startswith("_"):
+        raise AttributeError(step)
+    return getattr(value, step)
+
+
 class Template:
     """A prompt with places to fill in.
 
@@ -78,13 +81,14 @@ class Template:
     _pieces: tuple[str | _Place, ...]
     _values: dict[str, Any]
 
-    def __init__(self, text: Any, *, role: Role = "user", **values: Any) -> None:
+    def __init__(self, text: Any, /, *, role: Role = "user", **values: Any) -> None:
         """Read a template.
 
         Args:
             text: text with places, a t-string, or a template (to be given another role or more values).
             role: whose words they are.
-            values: what to fill in already; the rest is given to `render`.
+            values: what to fill in already; the rest is given to `bind` or `render`. A place may have any name; what
+                belongs to one called `role` is given to these.
         Raises:
             ConfigError: INVALID_OPTIONS when it is neither, or a value belongs to no place.
         """
@@ -101,7 +105,10 @@ class Template:
         else:
             raise ConfigError("INVALID_OPTIONS", "A template must be made of a text or a t-string.")
         self.role = role
-        self._values = {**known, **values}
+        self._fill({**known, **values})
+
+    def _fill(self, values: dict[str, Any]) -> None:
+        self._values = values
         names = self._names()
         unknown = [name for name in self._values if name not in names]
         if unknown:
@@ -115,15 +122,17 @@ class Template:
         """Names that are still to be filled in, in order of their first place; those of inner templates included."""
         return tuple(name for name in self._names() if name not in self._values)
 
-    def bind(self, **values: Any) -> Template:
+    def bind(self, /, **values: Any) -> Template:
         """Give a template in which these values are filled in.
 
         Raises:
             ConfigError: INVALID_OPTIONS when a value belongs to no place.
         """
-        return Template(self, role=self.role, **values)
+        other = Template(self, role=self.role)
+        other._fill({**self._values, **values})
+        return other
 
-    def render(self, **values: Any) -> Message:
+    def render(self, /, **values: Any) -> Message:
         """Fill in what is left.
 
         Raises:
@@ -152,7 +161,11 @@ class Template:
         if isinstance(value, str):
             parts.append(TextPart(value))
         elif isinstance(value, Template):
-            self._add(value.render(**_for(value, self._values)), parts)
+            try:
+                inner = value.render(**_for(value, self._values))
+            except RecursionError:
+                raise ConfigError("INVALID_OPTIONS", "A template is filled in with itself, without an end.") from None
+            self._add(inner, parts)
         elif isinstance(value, Message):
             if value.role == self.role:
                 parts.extend(value.parts)
@@ -169,7 +182,7 @@ class Template:
         return f"Template({text!r})"
 
 
-def messages_from(prompt: Any, **values: Any) -> Any:
+def messages_from(prompt: Any, /, **values: Any) -> Any:
     """Give a prompt in which templates have been filled in; one without templates as it is.
 
     Raises:

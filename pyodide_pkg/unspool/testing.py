@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from typing import Unpack
+from typing import Any, Unpack, cast
 
 from unspool.contracts import HttpRequest, Request, Response
 from unspool.errors import CallCancelledError, ConfigError
@@ -79,7 +79,14 @@ class ScriptedTransport:
         self.requests = []
         self.responses = []
         self.aborted = 0
+        if isinstance(cast(Any, replies), bytes | str):
+            raise ConfigError("INVALID_OPTIONS", "A script is a list of replies, one for each request.")
         self._replies = list(replies)
+        for reply in self._replies:
+            body = reply.body if isinstance(reply, HttpResponse) else reply
+            pieces: list[Any] = [] if isinstance(body, bytes | Exception) else list(cast(Any, body))
+            if any(isinstance(piece, str) for piece in pieces):
+                raise ConfigError("INVALID_OPTIONS", "A reply is made of bytes, not of text: encode it.")
         self._on_request = on_request
 
     async def open(self, request: HttpRequest) -> Response:
@@ -188,6 +195,10 @@ class StaticResponse(FunctionModel):
         Raises:
             ConfigError: INVALID_OPTIONS.
         """
+        if not isinstance(cast(Any, text), str):
+            raise ConfigError(
+                "INVALID_OPTIONS", "The answer of a static model must be text; json.dumps writes a value."
+            )
         if chunk_chars is not None:
             check_count("chunk_chars", chunk_chars)
         super().__init__(self._answer, model="static", **defaults)

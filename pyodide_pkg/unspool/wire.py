@@ -80,7 +80,8 @@ def event_json(event: StructuredEvent[Any], schema: Schema[Any] | None, before: 
         _refuse_unsafe(text, lambda: event.value, event.path)
         return f'{{"type":"{kind}",{_path_json(event.path, before)},"value":{text}}}'
     if isinstance(event, FieldInvalid):
-        return f'{{"type":"{kind}",{_path_json(event.path, before)},"message":{_quoted(event.message)}}}'
+        said = f'"message":{_quoted(event.message)},"kind":"{event.kind}"'
+        return f'{{"type":"{kind}",{_path_json(event.path, before)},{said}}}'
     if isinstance(event, GenerationComplete):
         fields = [f'"type":"{kind}","result":{_result_json(event.result, schema)}']
         if event.usage is not None:

@@ -342,6 +342,33 @@ def test_wrapper_costs_no_depth() -> None:
     assert isinstance(last, GenerationComplete)
 
 
+@pytest.mark.parametrize("lenient", [False, True])
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"explanation": "x", "answer": tru} ```json\n{"explanation": "x", "answer": 1}\n```',
+        '{"explanation": "x", "answer": tru} ```json\n{"explanation": tru}\n```',
+        '"x, "}',
+        '"quoted" ```json\n{"explanation": "x", "answer": 1}\n```',
+        "[[]]```//",
+        "[1, 2] ] /* c */ ```\n[1,]\n```",
+    ],
+)
+def test_an_answer_that_breaks_its_value_ends_alike_at_every_cut(text: str, lenient: bool) -> None:
+    """F19: the rest is not read, so nothing in it may tell; neither which fault is told, nor what was repaired."""
+
+    def outcome(slices: list[str]) -> Any:
+        target = AnswerMachine(Schema.of(Answer), lenient=lenient, max_chars=1000, max_depth=8)
+        events = run(target, slices)
+        last = events[-1]
+        told = last.error.message.partition(" Near: ")[0] if isinstance(last, ParsingFailed) else last.result
+        return joined(events)[:-1], told, [repr(repair) for repair in target.repairs], target.partial_value
+
+    whole = outcome([text])
+    for slices in splits(text):
+        assert outcome(slices) == whole
+
+
 values: Any = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=5),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),

@@ -186,6 +186,11 @@ def test_shown_url(url: str, shown: str) -> None:
     assert shown_url(url) == shown
 
 
+def test_shown_url_is_linear_in_the_parameters() -> None:
+    many = "&".join(["limit=5", "a=b"] * 50_000)
+    assert shown_url(f"https://h/v1?{many}") == f"https://h/v1?{many.replace('=b', '=[redacted]')}"
+
+
 ERRORS = [
     ConfigError("INVALID_OPTIONS", "x"),
     NetworkError("x", retryable=False),

@@ -564,3 +564,53 @@ async def test_complete_fills_in_what_is_missing() -> None:
     assert "MISSING(int)" in replies.requests[0].messages[-1].text
     with pytest.raises(OutputValidationError):
         await complete(known, lm=Replies("Person(name='Ana', age=MISSING(int))").lm)
+
+
+# --- what a newcomer tried
+
+
+async def test_a_query_without_a_type_gives_text() -> None:
+    assert await query("?", lm=StaticResponse("hi")) == "hi"
+
+
+class Weather:
+    """A model that talks and then calls a tool."""
+
+    def __init__(self) -> None:
+        self.calls = 0
+
+    def __call__(self, request: Request) -> list[Any]:
+        self.calls += 1
+        function = {"name": "weather", "arguments": "{}"}
+        delta = {"content": "Let me look.", "tool_calls": [{"index": 0, "id": "c", "function": function}]}
+        return [{"choices": [{"index": 0, "delta": delta, "finish_reason": "tool_calls"}]}]
+
+
+@pytest.mark.parametrize("T", [Answer, str])
+async def test_a_tool_call_is_no_answer(T: Any) -> None:
+    """With words beside it or without: it is named, kept, and not asked for again; a default does not hide it."""
+    model = Weather()
+    with pytest.raises(OutputValidationError, match="weather") as caught:
+        await query("?", T, lm=FunctionModel(model), max_repairs=2, default=RESULT)
+    assert caught.value.partial is not None
+    assert [call.name for call in caught.value.partial.tool_calls] == ["weather"]
+    assert model.calls == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [({"lenien": True}, "lenient"), ({"max_repairs": 1}, "only query"), ({"name": "Bob"}, "us.Template")],
+)
+def test_options_that_are_not_there_name_those_that_are(options: Any, told: str) -> None:
+    with pytest.raises(ConfigError, match=told):
+        query_stream("Hi {{name}}", int, lm=StaticResponse("1"), **options)
+
+
+async def test_messages_may_be_plain_data() -> None:
+    lm = StaticResponse("1")
+    plain: Any = [{"role": "system", "content": "s"}, {"role": "user", "content": "u"}]
+    assert await query(plain, int, lm=lm) == 1
+    assert lm.requests[0].messages[0] == SystemMessage("s")
+    wrong: Any = [{"role": "boss", "content": "u"}]
+    with pytest.raises(ConfigError, match="role"):
+        await query(wrong, int, lm=lm)

@@ -146,3 +146,19 @@ def test_profile_and_adapter_exclude_each_other() -> None:
         OpenAIChat("m", profile="ollama", adapter=OpenAIChatAdapter())
     assert caught.value.code == "INVALID_OPTIONS"
     assert OpenAIChat("m", profile="ollama").base_url == "http://localhost:11434/v1"
+
+
+@pytest.mark.parametrize("seconds", [float("inf"), 1e300, 10**400, 1e9], ids=lambda s: repr(s)[:8])
+async def test_limits_that_no_clock_reaches_are_none(seconds: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pages write any number; clocks of event loops hold only what a float does."""
+    made: list[Any] = []
+
+    def transport(**limits: Any) -> ScriptedTransport:
+        made.append(limits)
+        return ScriptedTransport([ANSWER])
+
+    monkeypatch.setattr(http_model, "default_transport", transport)
+    await HttpModel(
+        "m", adapter=OpenAIChatAdapter(), base_url="http://h", timeout_s=seconds, idle_timeout_s=seconds
+    ).call("a")
+    assert made == [{"timeout_s": None, "idle_timeout_s": None}]

@@ -124,6 +124,7 @@ def _stray(x: int, y: int) -> City:
     ("make", "told"),
     [
         (lambda: LangFunc(_no_docstring), "docstring"),
+        (lambda: LangFunc(lm=LIMA), "LangFunc.of"),  # type: ignore[call-overload]
         (lambda: LangFunc(_no_type), "return type"),
         (lambda: LangFunc(_stray), "no place for y"),
         (lambda: capital.render(), "country"),

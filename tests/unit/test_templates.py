@@ -117,3 +117,22 @@ def test_t_strings() -> None:
     message: Message = made.render(later="{y}")
     assert message.parts == (TextPart("Hi 'Ana', 3.14 "), CAT, TextPart(" {x} {y}"))
     assert messages_from(eval('t"{cat}"', scope)) == [UserMessage([CAT])]
+
+
+@pytest.mark.parametrize("name", ["self", "text", "role", "values", "prompt", "cls", "class", "format_spec"])
+def test_a_place_may_have_any_name(name: str) -> None:
+    template = Template(f"<{{{{{name}}}}}>")
+    assert template.variables == (name,)
+    assert template.render(**{name: 1}).text == "<1>"
+    assert template.bind(**{name: 2}).render().text == "<2>"
+    [message] = messages_from(template, **{name: 3})
+    assert message.text == "<3>"
+
+
+def test_a_template_that_is_filled_in_with_itself() -> None:
+    """The value of a place is a template that has the same place."""
+    endless = Template("again {{a}}")
+    for template in (Template("{{a}}", a=endless), Template("{{b}}{{a}}", a=endless, b=Template("{{a}}"))):
+        with pytest.raises(ConfigError) as caught:
+            template.render()
+        assert caught.value.code == "INVALID_OPTIONS"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 import pytest
 
@@ -121,3 +122,18 @@ async def test_static_response_of_nothing() -> None:
     assert (await StaticResponse("").call("Hi")).text == ""
     with pytest.raises(ConfigError):
         StaticResponse("x", 0)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: ScriptedTransport(b"data: x"),  # type: ignore[arg-type]
+        lambda: ScriptedTransport(["data: x"]),  # type: ignore[list-item]
+        lambda: ScriptedTransport([["data: x"]]),  # type: ignore[list-item]
+        lambda: StaticResponse({"name": "Lima"}),  # type: ignore[arg-type]
+    ],
+    ids=["bytes", "text", "slices of text", "a value"],
+)
+def test_what_is_no_script_is_refused_at_once(make: Any) -> None:
+    with pytest.raises(ConfigError):
+        make()

@@ -18,6 +18,7 @@ from unspool.schema import Schema
 from unspool.structured.events import (
     Cancelled,
     FieldEnd,
+    FieldInvalid,
     FieldStart,
     GenerationComplete,
     GenerationFailed,
@@ -92,6 +93,10 @@ def test_safe_integer_is_javascripts() -> None:
         (FieldEnd(("a",), "text"), {"type": "fieldEnd", "path": ["a"]}),
         (FieldEnd(("a",), ""), {"type": "fieldEnd", "path": ["a"], "value": ""}),  # an empty string has no delta
         (FieldEnd(("a",), [1]), {"type": "fieldEnd", "path": ["a"]}),
+        (
+            FieldInvalid(("a", 0), 'no "x"', {1}, "type"),
+            {"type": "fieldInvalid", "path": ["a", 0], "message": 'no "x"', "kind": "type"},
+        ),
         (ObjectEnd((), "object", {}), {"type": "objectEnd", "path": [], "kind": "object"}),
         (GenerationComplete(None), {"type": "generationComplete", "result": None}),
         (

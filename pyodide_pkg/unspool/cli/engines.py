@@ -102,9 +102,7 @@ def llama_server(model: Path, *, n_ctx: int = 4096, n_parallel: int = 2, port: i
             does not start.
     """
     if importlib.util.find_spec("xllamacpp") is None:
-        raise BuildError(
-            "TOOL_MISSING", "The Python package `xllamacpp` is not installed: install `unspool[llama-cpp]`."
-        )
+        raise BuildError("TOOL_MISSING", "The Python package `xllamacpp` is not installed: pip install xllamacpp.")
     options = {"model": str(model), "n_ctx": n_ctx, "n_parallel": n_parallel, "port": port}
     process = subprocess.Popen(
         [sys.executable, "-m", "unspool.cli.engines", json.dumps(options)],

@@ -167,7 +167,7 @@ def _cached(pin: Pin, target: Target, folder: Path) -> Path | None:
 
 def _download(pins: Sequence[Pin], target: Target, into: Path, report: Report) -> None:
     if importlib.util.find_spec("pip") is None:
-        raise BuildError("TOOL_MISSING", "The Python package `pip` is not installed: install `unspool[cli]`.")
+        raise BuildError("TOOL_MISSING", "The Python package `pip` is not installed: python -m ensurepip.")
     label = "download wheels"
 
     def on_line(line: str) -> None:
@@ -205,7 +205,7 @@ def build_own(checkout: Checkout, into: Path, report: Report = no_report) -> Pat
         BuildError: TOOL_MISSING without hatchling, BUILD_FAILED with its words.
     """
     if importlib.util.find_spec("hatchling") is None:
-        raise BuildError("TOOL_MISSING", "The Python package `hatchling` is not installed: install `unspool[cli]`.")
+        raise BuildError("TOOL_MISSING", "The Python package `hatchling` is not installed: pip install hatchling.")
     report("build the wheel", 0, 0)
     shutil.rmtree(into, ignore_errors=True)
     run([sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", str(into)], cwd=checkout.root)

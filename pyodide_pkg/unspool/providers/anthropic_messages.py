@@ -88,12 +88,17 @@ def _said(part: Part, message: Message, signed_only: bool) -> Iterable[Block]:
     if isinstance(part, ReasoningPart):
         if own.get("type") == "thinking":
             return [] if signed_only and not own.get("signature") else [{**own, "thinking": part.text}]
-        return [own] if own else []
+        return _whole(own)
     if isinstance(part, ToolCall):
         return [{**own, "type": "tool_use", "id": _id(part.id), "name": part.name, "input": arguments_of(part)}]
     if isinstance(part, ProviderPart):
-        return [own] if own else []
+        return _whole(own)
     raise misplaced(part, message, _API)
+
+
+def _whole(own: Block) -> list[Block]:
+    """A block that came whole. Histories may come from anywhere: what is none of the provider's is left out."""
+    return [own] if isinstance(own.get("type"), str) and own["type"] != "text" else []
 
 
 def _result(part: Part, message: Message) -> Block:

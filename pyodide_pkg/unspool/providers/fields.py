@@ -13,6 +13,10 @@ Fields = Mapping[str, Any]
 KEPT_DEPTH = INNER_DEPTH - 4
 """Of what is kept of an event to be sent back: dialects put up to four levels around it."""
 
+MAX_COUNT = 2**53
+"""No count of tokens comes near. Neighbours of larger ones fall together in JavaScript, and the sum of two that can
+just be written as text (4,300 digits) cannot."""
+
 
 def fields_of(value: object) -> Fields:
     """Give an object's members; none when it is no object."""
@@ -45,10 +49,10 @@ def text_or_none(fields: Fields, name: str) -> str | None:
 
 
 def count_of(fields: Fields, *names: str, least: int = 0) -> int | None:
-    """Give the first of the members that is a whole number, `least` or more; None when none is."""
+    """Give the first of the members that is a whole number from `least` to 2^53; None when none is."""
     for name in names:
         value = fields.get(name)
-        if isinstance(value, int) and not isinstance(value, bool) and value >= least:
+        if isinstance(value, int) and not isinstance(value, bool) and least <= value <= MAX_COUNT:
             return value
     return None
 

@@ -23,6 +23,7 @@ from unspool.messages import (
 )
 from unspool.providers.conversation import arguments_text, misplaced, own_replay
 from unspool.providers.failure import http_failure
+from unspool.providers.fields import list_of
 from unspool.providers.openai_chat_decoder import OpenAIChatDecoder
 from unspool.providers.openai_models import facts_of, listed_models
 from unspool.providers.openai_reasoning import FIELD as REASONING_DETAILS
@@ -225,7 +226,7 @@ class OpenAIChatAdapter:
                 function = {"name": part.name, "arguments": arguments_text(part)}
                 calls.append({"id": part.id, "type": "function", "function": function})
             elif isinstance(part, ProviderPart):
-                details += (own_replay(part.replay, self.name) or {}).get(REASONING_DETAILS, ())
+                details += list_of((own_replay(part.replay, self.name) or {}).get(REASONING_DETAILS))
             elif not isinstance(part, TextPart | ReasoningPart | RefusalPart | Image):
                 raise misplaced(part, message, _API)
         wire: Wire = {"role": "assistant", "content": message.text}

@@ -23,7 +23,7 @@ from unspool.messages import (
     ToolResult,
 )
 from unspool.providers.conversation import arguments_text, misplaced, own_replay
-from unspool.providers.fields import Fields, text_or_none
+from unspool.providers.fields import Fields, fields_of, text_or_none
 from unspool.providers.openai_responses_items import ADAPTER, KEPT_OF_CALL
 
 _API = "the Responses API"
@@ -85,6 +85,10 @@ def _result(message: Message, part: Part) -> dict[str, Any]:
     return {"type": "function_call_output", "call_id": part.call_id, "output": _shown(message, part.parts)}
 
 
+_MADE_OF_PARTS = (None, "message", "reasoning", "function_call")
+"""What no part of the provider's stands for. Histories may come from anywhere: such a one is left out."""
+
+
 class _Item:
     """An item of an answer, with what ties it to the item before."""
 
@@ -114,8 +118,9 @@ def _assistant(message: Message, stored: bool) -> list[dict[str, Any]]:
             case ToolCall():
                 items.append(_call(part, replay))
             case ProviderPart():
-                if replay is not None and isinstance(replay.get("item"), dict):
-                    items.append(_Item(replay, replay["item"]))
+                item = fields_of((replay or {}).get("item"))
+                if text_or_none(item, "type") not in _MADE_OF_PARTS:
+                    items.append(_Item(replay, dict(item)))
             case Image() if replay is not None:
                 wire = {"type": "image_generation_call", "result": part.base64, "status": "completed"}
                 items.append(_Item(replay, wire))
@@ -144,7 +149,7 @@ def _add_reasoning(part: ReasoningPart, replay: Fields | None, last: _Item | Non
 
 def _add_words(part: TextPart | RefusalPart, replay: Fields, last: _Item | None, items: list[_Item]) -> None:
     id = text_or_none(replay, "id")
-    is_message = last is not None and last.wire.get("role") == "assistant"
+    is_message = last is not None and last.wire.get("type") in (None, "message")
     if id is None:
         if last is not None and is_message and last.id is None:
             last.wire["content"] += part.text

@@ -196,4 +196,5 @@ def merged_facts(model: str, known: Iterable[ModelFacts | None]) -> ModelFacts:
         name: next((value for facts in sources if (value := getattr(facts, name)) is not None), None)
         for name in ModelFacts.__slots__
     }
-    return ModelFacts(**members | {"id": model})
+    members["id"] = model
+    return ModelFacts(**members)

@@ -203,22 +203,33 @@ class PartialBuilder:
         part = self._part
         assert part is not None
         self.has_changed = True
+        shown, is_list, is_simple = part.shown, part.is_list, not (part.is_undecided or part.place.takes_unknown)
         for step, value in parts:
-            if part.key is ABSENT:
-                self.start(step)
             kind = value.__class__
-            place = self._place
+            if part.key is not ABSENT:
+                place = self._place
+            elif is_simple:
+                part.key, place = part.opening.level.child(step)
+                self._place = place
+                if not is_list and part.key in shown:
+                    part.unsure = True  # by its alias and by its name
+            else:
+                self.start(step)
+                place = self._place
             if kind is dict or kind is list:
                 inner = (*path, step)
                 self.open("object" if kind is dict else "array")
                 within: Any = value.items() if kind is dict else enumerate(value)
                 self.take(within, inner)
                 self.close(inner, value)
-            elif not part.is_undecided and (
+            elif is_simple and (
                 (kind in place.quick and (kind is not str or value.isascii() or _is_whole(value)))
                 or (kind is str and value in place.words)
             ):
-                part.close(part.key, value)
+                if is_list:
+                    part.close(part.key, value)
+                else:
+                    shown[part.key] = value
                 part.key = ABSENT
             else:
                 self.end((*path, step), value)

@@ -104,7 +104,7 @@ class Rebuild:
             case "literal":
                 return _plain(partial(taking.literal, taking.literals(node["expected"])))
             case "enum":
-                return _plain(partial(taking.member, node["cls"]))
+                return _plain(partial(taking.member, node["cls"], taking.members(node["cls"])))
             case "list":
                 return {**node, "strict": True, **self._items(node, loose)}
             case "set" | "frozenset":

@@ -185,15 +185,20 @@ class Record:
     @property
     def is_callable(self) -> bool:
         """Whether its fields can be named in a constructor: keys of a TypedDict may be any text."""
-        from keyword import iskeyword
-
-        return all(field.name.isidentifier() and not iskeyword(field.name) for field in self.shown)
+        return all(is_name(field.name) for field in self.shown)
 
     def __repr__(self) -> str:
         return f"Record({self.name})"
 
 
 Shape = Scalar | Choice | Members | Anything | Maybe | Listing | Fixed | Mapped | Alternatives | Alias | Record
+
+
+def is_name(text: str) -> bool:
+    """Tell whether a text is a name in Python syntax."""
+    from keyword import iskeyword
+
+    return text.isidentifier() and not iskeyword(text)
 
 
 def class_name(cls: type) -> str:

@@ -6,7 +6,9 @@ Each takes a neutral value and gives what pydantic shall go on with, or raises p
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
+from contextlib import suppress
+from itertools import islice
 from typing import TYPE_CHECKING, Any, cast
 
 from unspool.schema.markers import UNKNOWN, UNKNOWN_JSON
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
 
 TAG = "class"
 """The member of a JSON object that names its class, where subclasses may stand: no field of Python's has the name."""
+
+_MAX_SHOWN = 40
 
 
 def refusal(kind: str, message: str) -> Exception:
@@ -157,11 +161,27 @@ def literal(index: Mapping[tuple[type, Any], Any], value: Any) -> Any:
         kind = cast("Any", type(value))
         return index[kind, value]
     except (KeyError, TypeError):
-        shown = [repr(expected) for kind, expected in index if kind is not PyName]
-        raise refusal("literal_error", f"Input should be {' or '.join(shown)}") from None
+        values = (expected for kind, expected in index if kind is not PyName)
+        raise refusal("literal_error", f"Input should be {_shown(values)}") from None
 
 
-def member(cls: Any, value: Any) -> Any:
+def _shown(expected: Iterable[Any]) -> str:
+    """Name what was expected. There may be a message for each item of a long list: it must cost little."""
+    first = [repr(value) for value in islice(expected, _MAX_SHOWN + 1)]
+    return " or ".join(first if len(first) <= _MAX_SHOWN else [*first[:-1], "…"])
+
+
+def members(cls: Any) -> dict[tuple[type, Any], Any]:
+    """Index the members of an Enum class by type and value, as far as the values can be hashed."""
+    index: dict[tuple[type, Any], Any] = {}
+    for found in cls:
+        with suppress(TypeError):
+            kind = cast("Any", type(found.value))
+            index.setdefault((kind, found.value), found)
+    return index
+
+
+def member(cls: Any, index: Mapping[tuple[type, Any], Any], value: Any) -> Any:
     """Take a member of an Enum class: by name (`Color.RED`), by call (`Color('red')`), or by its bare value (P60)."""
     if isinstance(value, PyName):
         kind, _, name = value.name.partition(".")
@@ -170,15 +190,20 @@ def member(cls: Any, value: Any) -> Any:
     else:
         if isinstance(value, PyObject) and value.name == cls.__name__ and len(value.fields) == 1:
             [value] = value.fields.values()
-        for found in cls:
-            own = found.value
-            if own == value and (type(own) is type(value) or (type(own) is float and type(value) is int)):
-                return found
+        kind = cast("Any", type(value))
+        try:
+            for key in ((kind, value), (float, value)) if kind is int else ((kind, value),):
+                if key in index:
+                    return index[key]
+        except TypeError:  # a list or a dict
+            for found in cls:
+                if type(found.value) is kind and found.value == value:
+                    return found
         if isinstance(value, str | int) and not isinstance(value, bool):
             found = cls._missing_(value)
             if isinstance(found, cls):
                 return found
-    raise refusal("enum", f"Input should be {' or '.join(map(repr, (found.value for found in cls)))}")
+    raise refusal("enum", f"Input should be {_shown(found.value for found in cls)}")
 
 
 def set_items(kind: str, value: Any) -> list[Any]:

@@ -71,19 +71,18 @@ class TreeFollower:
                 inner = self._leave()
             while len(path) > len(inner.path):
                 inner = self._enter(inner, path)
-        if step is None:
-            self._take(inner, len(inner.raw))
-            return
-        self._take(inner, len(inner.raw) - 1)
-        if inner.length < 0:
-            builder.start(step)
-            inner.length = 0
-        self._grow(inner, inner.raw[step])
-
-    def _grow(self, inner: _Open, text: str) -> None:
-        if len(text) > inner.length:
-            self._builder.grow(text[inner.length :])
-            inner.length = len(text)
+        raw = inner.raw
+        ended = len(raw) if step is None else len(raw) - 1
+        if ended > inner.taken:
+            self._take(inner, ended)
+        if step is not None:
+            if inner.length < 0:
+                builder.start(step)
+                inner.length = 0
+            text: str = raw[step]
+            if len(text) > inner.length:
+                builder.grow(text[inner.length :])
+                inner.length = len(text)
 
     def _grow_root(self, text: Any) -> None:
         if isinstance(text, str) and len(text) > self._length:

@@ -23,7 +23,7 @@ from unspool.schema.places import Places
 from unspool.schema.problem import Problem
 from unspool.schema.reader import ShapeReader
 from unspool.schema.rebuild import Rebuild
-from unspool.schema.shape import Members, Record, Shape, parts
+from unspool.schema.shape import Members, Record, Shape, is_name, parts
 from unspool.structured.strict_json import MAX_DEPTH
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ class Typed[T]:
         """The classes that a model is told of, by name, in the order they are met.
 
         Raises:
-            ConfigError: UNSUPPORTED when two have one name (P28), or a name that means something else.
+            ConfigError: UNSUPPORTED when two have one name (P28), or a name that means something else or nothing.
         """
         found: dict[str, Record | Members] = {}
         todo: list[Shape] = [self.shape]
@@ -80,6 +80,12 @@ class Typed[T]:
                 if shape.name in _RESERVED:
                     raise ConfigError(
                         "UNSUPPORTED", f"The class name {shape.name} has another meaning in Python syntax."
+                    )
+                if not is_name(shape.name):
+                    raise ConfigError("UNSUPPORTED", f"The class name {shape.name!r} is none in Python syntax.")
+                if isinstance(shape, Record) and shape.form != "typed-dict" and not shape.is_callable:
+                    raise ConfigError(
+                        "UNSUPPORTED", f"{shape.name} has a field that Python syntax has no name for: ask for JSON."
                     )
         return found
 

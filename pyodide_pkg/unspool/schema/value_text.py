@@ -16,7 +16,7 @@ from unspool.errors import ConfigError
 from unspool.schema.attrs_class import is_attrs
 from unspool.schema.markers import UNKNOWN, UNKNOWN_JSON
 from unspool.schema.python_text import annotation
-from unspool.schema.shape import Record, class_name
+from unspool.schema.shape import Record, class_name, is_name
 from unspool.schema.taking import TAG
 from unspool.structured.strict_json import MAX_DEPTH
 
@@ -82,6 +82,11 @@ class ValueWriter:
         fields = self.fields_of(value)
         if fields is not None:
             record, members = fields
+            for name in (record.name, *(name for name, _ in members)):
+                if not is_name(name):
+                    raise ConfigError(
+                        "INVALID_OPTIONS", f"Python syntax has no such name as {name!r}: write it in JSON."
+                    )
             pieces = [(f"{name}=", member) for name, member in members]
             return self._joined(f"{record.name}(", pieces, ")", column, depth)
         match value:
@@ -221,7 +226,10 @@ def _scalar(value: int | float | str | bytes) -> str:
     if isinstance(value, bytes):
         return bytes.__repr__(value)
     if isinstance(value, int):
-        return int.__repr__(value)
+        try:
+            return int.__repr__(value)
+        except ValueError:
+            raise ConfigError("INVALID_OPTIONS", "An integer of more than 4,300 digits cannot be read back.") from None
     if not math.isfinite(value):
         raise ConfigError("INVALID_OPTIONS", f"{value!r} cannot be read back.")
     return float.__repr__(value)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, cast, get_args
+from typing import Any, TypeGuard, cast, get_args
 
 from unspool.errors import (
     CallCancelledError,
@@ -53,6 +53,11 @@ def is_chunk(data: Any) -> bool:
     return isinstance(kind, str) and kind in _CHUNK_TYPES
 
 
+def is_index(value: object) -> TypeGuard[int]:
+    """Tell whether a value can number a block: a whole number, not so long that no error could name it."""
+    return isinstance(value, int) and not isinstance(value, bool) and abs(value) <= 2**53
+
+
 def chunk_of(data: Mapping[str, Any], where: str) -> chunks.Chunk:
     """Read a chunk as `to_wire` writes it.
 
@@ -65,7 +70,7 @@ def chunk_of(data: Mapping[str, Any], where: str) -> chunks.Chunk:
     if kind == chunks.Finish.type:
         return _finish_of(data, where)
     index = data.get("index")
-    if not isinstance(index, int) or isinstance(index, bool):
+    if not is_index(index):
         raise wrong(f"{where}.index", "a whole number")
     match kind:
         case chunks.BlockStart.type:

@@ -15,7 +15,7 @@ from typing import Any, cast
 from unspool.errors import ConfigError, WireError
 from unspool.frozen_json import freeze_object
 from unspool.messages.from_json import mapping
-from unspool.stream.chunk_json import chunk_of
+from unspool.stream.chunk_json import chunk_of, is_index
 from unspool.stream.chunks import DELTAS, Chunk, Delta
 from unspool.stream.order import ChunkOrder
 from unspool.stream.packed_numbers import pack, unpack, unzigzag, zigzag
@@ -174,7 +174,7 @@ def _run_fault(members: Mapping[str, Any]) -> str | None:
     decimals = members.get("decimals", 0)
     if not isinstance(members["of"], str) or members["of"] not in _DELTA_TYPES:
         return "of"
-    if type(members["index"]) is not int:
+    if not is_index(members["index"]):
         return "index"
     if type(decimals) is not int or not 0 <= decimals <= _MAX_DECIMALS:
         return "decimals"

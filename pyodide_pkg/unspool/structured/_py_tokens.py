@@ -77,10 +77,8 @@ class PyTokens(PyCursor):
     """Reads one token at a time, at the position of the cursor."""
 
     def _blanks(self, text: str, pos: int, in_line: bool) -> int:
-        if self._json:
-            pattern = JSON_LINE_BLANKS if in_line else JSON_BLANKS
-        else:
-            pattern = LINE_BLANKS if in_line else BLANKS
+        plain = LINE_BLANKS if in_line else BLANKS
+        pattern = (JSON_LINE_BLANKS if in_line else JSON_BLANKS) if self._json else plain
         end: int = pattern.match(text, pos).end()  # type: ignore[union-attr]
         if self._json and (comment := JSON_COMMENT.match(text, end)):
             self._repair("comment", end)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from unspool.errors import CallCancelledError, OutputValidationError, StreamError, UnspoolError
 from unspool.messages import FinishReason, Usage
 from unspool.structured.json_stream import BYTES_CEILING, JsonStream
-from unspool.structured.tree import Patch, StreamState, Where
+from unspool.structured.tree import Patch, Where
 from unspool.tagged import Tagged
 
 if TYPE_CHECKING:
@@ -135,6 +135,10 @@ class FieldInvalid(Tagged):
         self.kind: ProblemKind = kind
         """As of `Problem`."""
 
+    def to_wire(self) -> dict[str, object]:
+        """Give the value as JSON-safe data, without what was found."""
+        return {"type": self.type, "path": list(self.path), "message": self.message, "kind": self.kind}
+
 
 class GenerationComplete[T](Tagged):
     """Terminal: the answer is over and valid."""
@@ -207,7 +211,7 @@ class StructuredMachine:
         self._max_chars = max_chars
         self._error: StreamError | None = None
         self._open: list[Any] = []
-        self._has_advanced = False
+        self._tells = True
 
     @property
     def partial_value(self) -> Any:
@@ -219,11 +223,12 @@ class StructuredMachine:
         """Where the answer so far ends, in the value."""
         return self._stream.where
 
-    def feed(self, text: str) -> list[Progress]:
+    def feed(self, text: str, *, tells: bool = True) -> list[Progress]:
         """Read the next text of the answer.
 
         Args:
             text: any text; may cut an escape, a number or a surrogate pair in two.
+            tells: whether to say what it means; `partial_value` and `where` show it as well.
         Returns:
             What it means, in document order; often empty. A number or literal is reported when it is complete.
         Raises:
@@ -232,18 +237,25 @@ class StructuredMachine:
         After an error:
             Dead: later calls raise the same error. Nothing of the text is in `partial_value`.
         """
-        if self._has_advanced:
+        if self._error is not None:
+            raise self._error
+        if tells and not self._tells:
             self._open = self._opened()
-        return self._events(self._pushed(text).changes)
-
-    def advance(self, text: str) -> None:
-        """Read the next text as `feed` does, and tell nothing: for who looks at `partial_value` and `where`."""
-        self._has_advanced = True
-        self._pushed(text)
+        self._tells = tells
+        try:
+            self._room -= len(text)
+            if self._room < 0:
+                raise StreamError(
+                    "MAX_BYTES_EXCEEDED", f"The answer has more than {self._max_chars} characters.", operation="push"
+                )
+            state = self._stream.push(text)
+            return self._events(state.changes) if tells else []
+        except StreamError as error:
+            self._error = error
+            raise
 
     def _opened(self) -> list[Any]:
         """Give the open containers."""
-        self._has_advanced = False
         value, where = self._stream.value, self._stream.where
         containers: list[Any] = []
         if where is not None and isinstance(value, dict | list):
@@ -251,20 +263,6 @@ class StructuredMachine:
             for step in where[0]:
                 containers.append(containers[-1][step])
         return containers
-
-    def _pushed(self, text: str) -> StreamState:
-        if self._error is not None:
-            raise self._error
-        try:
-            self._room -= len(text)
-            if self._room < 0:
-                raise StreamError(
-                    "MAX_BYTES_EXCEEDED", f"The answer has more than {self._max_chars} characters.", operation="push"
-                )
-            return self._stream.push(text)
-        except StreamError as error:
-            self._error = error
-            raise
 
     def finish(self) -> Any:
         """Say that the answer is over.

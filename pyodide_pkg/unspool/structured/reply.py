@@ -24,7 +24,6 @@ from unspool.structured.py_stream import Classes, limit
 from unspool.structured.strict_json import DEPTH_CEILING
 from unspool.structured.tree import Where
 
-
 _PIECE: Final = 4096
 """Characters of a fence that are read at once."""
 
@@ -310,6 +309,8 @@ class JsonReplyMachine(_ReplyMachine):
 class _ScanReader:
     """A candidate that the Python scanner reads."""
 
+    where: Where = None
+
     def __init__(self, scan: PyScan) -> None:
         self.fault: StreamError | None = None
         self.ended = False
@@ -324,10 +325,6 @@ class _ScanReader:
     @property
     def repairs(self) -> list[tuple[str, int]]:
         return self._scan.repairs
-
-    @property
-    def where(self) -> Where:
-        return None
 
     def feed(self, text: str, *, tells: bool) -> list[Progress]:
         return self._told(lambda: self._scan.feed(text))
@@ -399,12 +396,8 @@ class _JsonReader:
         return progress
 
     def _push(self, text: str) -> list[Progress]:
-        progress: list[Progress] = []
         try:
-            if self._tells:
-                progress = self._machine.feed(text)
-            else:
-                self._machine.advance(text)
+            progress = self._machine.feed(text, tells=self._tells)
         except StreamError as fault:
             return self._failed(text, fault)
         self._pieces.append(text)
@@ -417,10 +410,8 @@ class _JsonReader:
         offset = fault.byte_offset or 0
         end = _chars(text, offset - known)
         self._machine = self._new()
-        self._machine.feed(before if offset >= known else before[: _chars(before, offset)])
-        progress = self._machine.feed(text[:end]) if end else []
-        if not self._tells:
-            progress = []
+        self._machine.feed(before if offset >= known else before[: _chars(before, offset)], tells=False)
+        progress = self._machine.feed(text[:end], tells=self._tells) if end else []
         if fault.code == "TRAILING_DATA" and self._fence is None and _is_prose(text[end : end + 1]) and self._holds():
             self.ended = True
         else:

@@ -26,7 +26,7 @@ def default_transport(
         timeout_s: seconds until the response's headers must be there; None waits without a limit.
         idle_timeout_s: seconds that the next slice of the body may take; None waits without a limit.
     Raises:
-        ConfigError: UNSUPPORTED on CPython without the extra `unspool[httpx]`.
+        ConfigError: UNSUPPORTED on CPython without the package httpx2.
     """
     if sys.platform == "emscripten":
         from unspool.transport.fetch import FetchTransport

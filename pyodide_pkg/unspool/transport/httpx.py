@@ -1,4 +1,4 @@
-"""Requests on CPython, through httpx2 (the extra `unspool[httpx]`).
+"""Requests on CPython, through the package httpx2 (the extra `httpx`).
 
 In: HttpRequest. Out: a Response of body slices as they arrive. Only the headers of the request are sent, with what
 HTTP itself needs. Each request has a client and a connection of its own, unless a client is given: streams that end
@@ -65,7 +65,7 @@ class HttpxTransport:
             import_module("httpx2")
         except ImportError:
             raise ConfigError(
-                "UNSUPPORTED", "HTTP outside of a browser needs httpx2: pip install 'unspool[httpx]'."
+                "UNSUPPORTED", "HTTP outside of a browser needs httpx2, which is not installed: pip install httpx2."
             ) from None
         self._client = client
         self._timeout_s = timeout_s

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from unspool.contracts import Adapter, Request
 from unspool.errors import ConfigError
 from unspool.messages import (
     File,
@@ -19,7 +22,11 @@ from unspool.messages import (
     ToolResult,
     UserMessage,
 )
+from unspool.providers.anthropic import AnthropicAdapter
 from unspool.providers.conversation import arguments_of, arguments_text, misplaced, own_replay
+from unspool.providers.gemini import GeminiAdapter
+from unspool.providers.openai_chat import OpenAIChatAdapter
+from unspool.providers.openai_responses import OpenAIResponsesAdapter
 
 REPLAY = Replay("a", {"id": "x"})
 
@@ -76,3 +83,68 @@ def test_parts_in_the_wrong_place(part: Part, code: str) -> None:
     assert error.code == code
     assert part.type in error.message
     assert "user" in error.message
+
+
+ADAPTERS: list[tuple[Adapter, str]] = [
+    (AnthropicAdapter(), "claude-opus-4-5"),
+    (GeminiAdapter(), "gemini-3-pro"),
+    (OpenAIChatAdapter(), "m"),
+    (OpenAIResponsesAdapter(), "m"),
+]
+WORDS = st.sampled_from(["", "x", "text", "thinking", "redacted_thinking", "message", "reasoning", "function_call"])
+NAMES = st.sampled_from(
+    [
+        *(
+            "type",
+            "id",
+            "after",
+            "part",
+            "item",
+            "role",
+            "content",
+            "summary",
+            "text",
+            "signature",
+            "thinking",
+            "phase",
+        ),
+        *("thoughtSignature", "reasoning_details", "encrypted_content", "namespace", "input", "functionCall"),
+    ]
+)
+TAMPERED = st.dictionaries(
+    NAMES,
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | WORDS,
+        lambda inner: st.lists(inner, max_size=2) | st.dictionaries(NAMES, inner, max_size=3),
+        max_leaves=5,
+    ),
+    max_size=4,
+)
+
+
+@st.composite
+def answers(draw: st.DrawFn, adapter: str) -> Message:
+    """An answer as a store, or a page, may give it back."""
+    replay = st.builds(Replay, st.just(adapter), TAMPERED)
+    part = st.one_of(
+        st.builds(TextPart, WORDS, replay=replay | st.none()),
+        st.builds(RefusalPart, WORDS, replay=replay | st.none()),
+        st.builds(ReasoningPart, WORDS, redacted=st.booleans(), replay=replay | st.none()),
+        st.builds(ToolCall, WORDS, WORDS, st.sampled_from(["", "{}", "[]", "{"]), replay=replay | st.none()),
+        st.builds(ProviderPart, WORDS | st.just("reasoning_details"), replay),
+        st.builds(Image, st.just("https://h/a.png"), replay=replay | st.none()),
+    )
+    return Message("assistant", draw(st.lists(part, max_size=4)))
+
+
+@pytest.mark.parametrize(("adapter", "model"), ADAPTERS, ids=lambda value: getattr(value, "name", ""))
+@given(st.data())
+def test_state_that_was_tampered_with_is_sent_or_refused_with_a_code(
+    adapter: Adapter, model: str, data: st.DataObject
+) -> None:
+    """F31: histories come back from stores and pages, which may have changed them."""
+    history = [UserMessage("a"), data.draw(answers(adapter.name)), UserMessage("b")]
+    try:
+        adapter.build(Request(model, history), api_key=None, base_url=adapter.base_url)
+    except ConfigError as error:
+        assert error.code in ("INVALID_OPTIONS", "UNSUPPORTED")

@@ -46,7 +46,9 @@ def test_texts() -> None:
     assert text_or_none({}, "a") is None
 
 
-@pytest.mark.parametrize("value", [None, "5", 5.0, True, -1, [5]])
+@pytest.mark.parametrize(
+    "value", [None, "5", 5.0, True, -1, [5], 2**53 + 1, int("9" * 4_300)], ids=lambda v: repr(v)[:20]
+)
 def test_what_is_no_count(value: object) -> None:
     assert count_of({"a": value}, "a") is None
     assert count_of({"a": value, "b": 7}, "a", "b") == 7

@@ -50,11 +50,16 @@ def test_every_cut_ends_in_the_value() -> None:
 
 def test_each_part_is_looked_at_once() -> None:
     class Counting(PartialBuilder):
-        started = 0
+        opened = scalars = 0
 
-        def start(self, step: Any) -> None:
-            self.started += 1
-            super().start(step)
+        def open(self, *kinds: Any) -> None:
+            self.opened += 1
+            super().open(*kinds)
+
+        def take(self, parts: Any, path: Any) -> None:
+            given = list(parts)
+            self.scalars += sum(not isinstance(value, dict | list) for _, value in given)
+            super().take(given, path)
 
     for slices in splits(TEXT):
         builder = Counting(Schema.of(list[Item]))
@@ -62,7 +67,7 @@ def test_each_part_is_looked_at_once() -> None:
         for piece in slices:
             stream.push(piece)
             follower.follow(stream.value, stream.where)
-        assert builder.started == 3 + 3 + 3 + 3 + 1 + 2 + 2
+        assert (builder.opened, builder.scalars) == (TEXT.count("{") + TEXT.count("["), 9)
 
 
 def test_nothing_new_is_no_change() -> None:

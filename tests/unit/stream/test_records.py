@@ -274,6 +274,7 @@ GOOD = stored(written(STREAM))
         (1, {"index": 1}, "out of order"),
         (1, {"index": "0"}, "records[1].index"),
         (1, {"index": True}, "records[1].index"),
+        (1, {"index": 2**60}, "records[1].index"),
         (1, {"at": "110"}, "records[1].at"),
         (1, {"at": float("nan")}, "records[1].at"),
         (1, {"at": 1.5}, "records[1].at"),

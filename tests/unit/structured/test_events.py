@@ -13,6 +13,7 @@ from tests.support import splits, two_slices
 from unspool.errors import StreamError
 from unspool.structured.events import (
     FieldEnd,
+    FieldInvalid,
     FieldStart,
     ObjectEnd,
     ObjectStart,
@@ -236,11 +237,20 @@ def test_bad_text_gives_the_same_fault_whatever_the_cut(data: st.DataObject) -> 
     assert outcome(data.draw(pieces_of(text))) == outcome([text]) == outcome(list(text))
 
 
+def test_an_invalid_field_crosses_without_what_was_found() -> None:
+    assert FieldInvalid(("a",), "wrong", object(), "type").to_wire() == {
+        "type": "fieldInvalid",
+        "path": ["a"],
+        "message": "wrong",
+        "kind": "type",
+    }
+
+
 def test_text_that_is_read_without_events_is_in_the_value() -> None:
     text = '{"a":[{"b":"xy"},1],"c":"z"}'
     for end in range(len(text)):
         machine = StructuredMachine()
-        machine.advance(text[:end])
+        assert machine.feed(text[:end], tells=False) == []
         events = machine.feed(text[end:])
         told = StructuredMachine()
         told.feed(text[:end])

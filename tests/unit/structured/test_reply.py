@@ -426,6 +426,13 @@ class TestLimits:
             "```\n[''' " * 110_000,
             "text\n" * 200_000,
             "```" + " " * 1_000_000,
+            "<think></think>" * 70_000 + "x",
+            "<think>" + "</think" * 140_000,
+            "{" + "``" * 500_000,
+            "```\nx\n" * 64 + '"' * 1_000_000,
+            "a.b," * 250_000 + "x y",
+            "\ufeff" * 1_000_000,
+            "[" * 60 + "'a' " * 200_000,
         ],
         ids=lambda text: repr(text[:8]),
     )
@@ -438,6 +445,96 @@ class TestLimits:
                 machine.feed(text[at : at + size])
             with pytest.raises(StreamError):
                 machine.finish()
+
+
+class TestCuts:
+    """F19, F20: what a reply is does not depend on how the network cut it, however odd it is."""
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            " \ufeff[1]",
+            "\ufeff\n\ufeff [1]",
+            "<think>İİİ</think>[1]",
+            "<THINK>İ K</Think> [1]",
+            "<thinK>x</thinK>[1]",
+            "`" * 64 + "\n[1]\n" + "`" * 64,
+            "`" * 65 + "\n[1]\n" + "`" * 65,
+            "x " + "`" * 70 + "json\n[1]\n" + "`" * 70,
+            "~" * 66 + "\n[1]",
+            "x\n" + " " * 39 + "~~~\n[1]",
+            "x\n" + " " * 70 + "~~~\n[1]",
+            "x [" + " " * 30 + "1]",
+            "x [" + " " * 70 + "1]",
+            "x [" + "\n" * 39 + "true]",
+            "```" + " " * 39 + "json\n[1]",
+            "```" + " " * 90 + "json\n[1]",
+            "```json" + " " * 39 + "[1]",
+            "```json" + " " * 50 + "[1]",
+            "```" + "a" * 40 + "\n[1]",
+            "```" + "a" * 41 + "\n[1]",
+            "```x\n```" + " " * 90 + "y\n```[1]",
+            '```"``\\',
+            '```json\n{"a": "`` \\',
+            'true\t\r: {"a"',
+            "K\t \nnul",
+            "# x\0y\n[1]",
+            "// x\0y\n[1]",
+        ],
+        ids=repr,
+    )
+    def test_replies_of_odd_lengths(self, text: str) -> None:
+        read_json(text)
+        read_json(text, lenient=True)
+        read_python(text)
+
+    @given(st.data())
+    def test_odd_replies_at_any_cut(self, data: st.DataObject) -> None:
+        marks = ["`", "```", "```json\n", "```py ", "`" * 63, "~~~", "\n", "\r", " ", "\t", " " * 39, " " * 41, "\ufeff"]
+        marks += ["<think>", "</think>", "<THINK>", "</thought>", "<thi", "İ", "\0", "\ud83d", "\\", "#", "//", "/*", "*/"]
+        marks += ['{"a": ', "[1, 2]", "{}", "]", "}", ")", '"x', "'", "true", "nul", "text ", "Foo(x=", "x = ", "'''", ","]
+        text = "".join(data.draw(st.lists(st.sampled_from(marks), max_size=12)))
+        cuts = data.draw(pieces_of(text))
+        for make in (JsonReplyMachine, lambda: JsonReplyMachine(lenient=True), lambda: PyReplyMachine(classes=FIELDS)):
+            whole = outcome(make(), [text])
+            assert outcome(make(), list(text)) == whole
+            assert outcome(make(), cuts) == whole
+
+    @pytest.mark.parametrize("before", ["that is it: ", "no, 3 of them: ", "1. ", "- ", "null and void. ", "-1 "])
+    def test_prose_that_begins_like_a_scalar(self, before: str) -> None:
+        """The first bracket in prose that may begin JSON."""
+        assert read_json(before + '{"a": 1}')[1:] == ("ok", plain({"a": 1}))
+
+
+class TestRefuted:
+    """A reply that began with its value and broke it need not be waited for."""
+
+    @pytest.mark.parametrize(
+        ("text", "at"),
+        [
+            ('{"a": 1, "b": tru, ```json\n{"a": 1}\n```', 16),
+            ('{"a": 1, "b": tru, ```json\n{"a": tru\n```', 16),
+            ("[1, [2]] ]", 9),
+            ('\ufeff {"a": [1, 1e999]}', 20),
+        ],
+    )
+    def test_the_first_fault_is_told_whatever_follows(self, text: str, at: int) -> None:
+        for slices in splits(text):
+            machine = JsonReplyMachine()
+            for piece in slices:
+                machine.feed(piece)
+            assert machine.refuted is not None
+            assert machine.refuted.byte_offset == at
+
+    @pytest.mark.parametrize(
+        "text", ['"quoted" text', '"a", "b"', "[", "12 apples", "```\n[1, x]\n```", "x [1, y]", "[x", '{"a": x', "", "[1]"]
+    )
+    def test_what_may_still_hold_a_value(self, text: str) -> None:
+        for slices in splits(text):
+            machine = JsonReplyMachine()
+            for piece in slices:
+                machine.feed(piece)
+            assert machine.refuted is None
 
 
 def test_a_machine_that_tells_nothing_shows_the_same() -> None:

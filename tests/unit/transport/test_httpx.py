@@ -245,12 +245,12 @@ async def test_logs_show_no_key(server: FaultServer, caplog: pytest.LogCaptureFi
     assert KEY not in caplog.text
 
 
-def test_without_httpx_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_httpx_the_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "httpx2", None)
     with pytest.raises(ConfigError) as caught:
         HttpxTransport()
     assert caught.value.code == "UNSUPPORTED"
-    assert "unspool[httpx]" in caught.value.message
+    assert "pip install httpx2" in caught.value.message
 
 
 async def test_a_model_without_httpx_says_so_in_its_last_chunk(monkeypatch: pytest.MonkeyPatch) -> None:
