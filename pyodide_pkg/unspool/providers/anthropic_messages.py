@@ -24,7 +24,7 @@ from unspool.messages import (
     ToolResult,
 )
 from unspool.providers.anthropic_block import ADAPTER
-from unspool.providers.conversation import arguments_of, misplaced, own_replay
+from unspool.providers.conversation import arguments_of, misplaced, own_replay, with_pictures_shown
 
 _API = "Anthropic's API"
 _IMAGE_TYPES = ("image/jpeg", "image/png", "image/gif", "image/webp")
@@ -48,7 +48,7 @@ def conversation_of(messages: Sequence[Message], *, signed_only: bool) -> tuple[
     """
     system: list[str] = []
     turns: list[tuple[str, list[Block]]] = []
-    for message in messages:
+    for message in with_pictures_shown(messages, ADAPTER):
         match message.role:
             case "system":
                 for part in message.parts:

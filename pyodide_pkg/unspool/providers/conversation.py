@@ -5,6 +5,7 @@ Parts stand in messages of the right role, calls are whole, and replay state goe
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, cast
 
 from unspool.errors import ConfigError, StreamError
@@ -18,6 +19,7 @@ from unspool.messages import (
     TextPart,
     ToolCall,
     ToolResult,
+    UserMessage,
 )
 from unspool.providers.fields import Fields
 
@@ -27,6 +29,27 @@ _WORDS = TextPart | ReasoningPart | RefusalPart | ToolCall | ToolResult | Provid
 def own_replay(replay: Replay | None, adapter: str) -> Fields | None:
     """Give the state that an adapter made itself; None where there is none, or another one's."""
     return replay.data if replay is not None and replay.adapter == adapter else None
+
+
+def with_pictures_shown(messages: Sequence[Message], adapter: str) -> list[Message]:
+    """Move pictures that another adapter's model made out of its answers, for dialects that take none there.
+
+    A user message shows them: behind the results of the answer's calls, because those must follow the calls at once.
+    """
+    out: list[Message] = []
+    shown: list[Part] = []
+    for message in messages:
+        if shown and message.role != "tool":
+            out.append(UserMessage(["Images of your answer above:", *shown]))
+            shown = []
+        if message.role == "assistant" and message.images:
+            foreign = [picture for picture in message.images if own_replay(picture.replay, adapter) is None]
+            shown += foreign
+            message = message.with_parts([part for part in message.parts if part not in foreign])
+        out.append(message)
+    if shown:
+        out.append(UserMessage(["Images of your answer above:", *shown]))
+    return out
 
 
 def arguments_text(call: ToolCall) -> str:

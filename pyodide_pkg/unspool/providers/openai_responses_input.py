@@ -22,7 +22,7 @@ from unspool.messages import (
     ToolCall,
     ToolResult,
 )
-from unspool.providers.conversation import arguments_text, misplaced, own_replay
+from unspool.providers.conversation import arguments_text, misplaced, own_replay, with_pictures_shown
 from unspool.providers.fields import Fields, fields_of, text_or_none
 from unspool.providers.openai_responses_items import ADAPTER, KEPT_OF_CALL
 
@@ -41,7 +41,8 @@ def input_of(messages: Sequence[Message], *, stored: bool) -> tuple[str | None, 
     """
     leading = next((place for place, message in enumerate(messages) if message.role != "system"), 0)
     instructions = "\n\n".join(_words(message) for message in messages[:leading])
-    items = [item for message in messages[leading:] for item in _items(message, stored)]
+    rest = with_pictures_shown(messages[leading:], ADAPTER)
+    items = [item for message in rest for item in _items(message, stored)]
     return instructions or None, items
 
 

@@ -209,7 +209,6 @@ def test_ids_of_other_providers() -> None:
         (Message("assistant", [ToolCall("a", "f", "[1]")]), "INVALID_OPTIONS"),
         (Message("assistant", [ToolCall("a", "f", "[" * 5_000)]), "INVALID_OPTIONS"),
         (Message("assistant", [ToolResult("a", "x")]), "INVALID_OPTIONS"),
-        (Message("assistant", [PNG_IMAGE]), "UNSUPPORTED"),
         (Message("user", [ToolResult("a", "x")]), "INVALID_OPTIONS"),
         (Message("user", [ReasoningPart("x")]), "INVALID_OPTIONS"),
         (Message("user", [ToolCall("a", "f", "")]), "INVALID_OPTIONS"),

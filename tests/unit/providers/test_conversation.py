@@ -23,12 +23,48 @@ from unspool.messages import (
     UserMessage,
 )
 from unspool.providers.anthropic import AnthropicAdapter
-from unspool.providers.conversation import arguments_of, arguments_text, misplaced, own_replay
+from unspool.providers.conversation import (
+    arguments_of,
+    arguments_text,
+    misplaced,
+    own_replay,
+    with_pictures_shown,
+)
 from unspool.providers.gemini import GeminiAdapter
 from unspool.providers.openai_chat import OpenAIChatAdapter
 from unspool.providers.openai_responses import OpenAIResponsesAdapter
 
+PICTURE = Image("https://example.com/a.png")
+SHOWN = UserMessage(["Images of your answer above:", PICTURE])
 REPLAY = Replay("a", {"id": "x"})
+
+
+@pytest.mark.parametrize(
+    ("after", "then"),
+    [
+        ([], [SHOWN]),
+        ([UserMessage("u")], [SHOWN, UserMessage("u")]),
+        (
+            [Message("tool", ToolResult("c", "r")), UserMessage("u")],
+            [Message("tool", ToolResult("c", "r")), SHOWN, UserMessage("u")],
+        ),
+    ],
+)
+def test_pictures_of_another_models_answer_are_shown_behind_it(after: list[Message], then: list[Message]) -> None:
+    own = Image("https://example.com/b.png", replay=Replay("a", {}))
+    call = ToolCall("c", "f", "{}")
+    answer = Message("assistant", ["x", PICTURE, own, call])
+    assert with_pictures_shown([answer, *after], "a") == [Message("assistant", ["x", own, call]), *then]
+    assert with_pictures_shown([UserMessage(PICTURE)], "a") == [UserMessage(PICTURE)]
+
+
+@pytest.mark.parametrize(
+    "adapter", [AnthropicAdapter(), OpenAIResponsesAdapter(), OpenAIChatAdapter(), GeminiAdapter()]
+)
+def test_a_conversation_goes_on_with_pictures_of_any_model(adapter: Adapter) -> None:
+    said = [UserMessage("Draw."), Message("assistant", ["Here:", PICTURE]), UserMessage("Bigger.")]
+    sent = adapter.build(Request("m", said), api_key=None, base_url="https://h/v1")
+    assert b"https://example.com/a.png" in sent.body
 
 
 def test_replay_state_is_for_its_adapter() -> None:
