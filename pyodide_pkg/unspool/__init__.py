@@ -26,7 +26,7 @@ if TYPE_CHECKING:
         UnspoolError,
         WireError,
     )
-    from unspool.functions import complete, parse, query, query_stream, sample
+    from unspool.functions import complete, query, query_stream, sample
     from unspool.integrations.adapter import define_adapter
     from unspool.integrations.read import StructuredReader, read_structured
     from unspool.integrations.session import Diagnostic
@@ -77,6 +77,7 @@ if TYPE_CHECKING:
     from unspool.structured.py_values import PyName, PyObject, PySet
     from unspool.structured.tree import Patch, StreamState
     from unspool.templates import Template
+    from unspool.whole_reply import parse
 
 __version__ = "0.1.0"
 
@@ -175,7 +176,7 @@ _HOMES = {
         "BridgeError CallCancelledError ConfigError NetworkError OutputValidationError ProviderError "
         "RequestTimeoutError StreamError StreamTruncatedError TransportError UnspoolError WireError"
     ),
-    "functions": "complete parse query query_stream sample",
+    "functions": "complete query query_stream sample",
     "integrations.adapter": "define_adapter",
     "integrations.read": "StructuredReader read_structured",
     "integrations.session": "Diagnostic",
@@ -200,6 +201,7 @@ _HOMES = {
     "structured.py_values": "PyName PyObject PySet",
     "structured.tree": "Patch StreamState",
     "templates": "Template",
+    "whole_reply": "parse",
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names.split()}
 

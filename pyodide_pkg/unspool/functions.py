@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, cast, overload
+from typing import TYPE_CHECKING, Any, Literal, Unpack, cast, overload
 
 from unspool.answer import AnswerMachine
 from unspool.answer_stream import Check, QueryStream
@@ -20,7 +20,6 @@ from unspool.model import SAMPLE_CONCURRENCY, LanguageModel
 from unspool.options import CallOptions, Prompt, check_count, messages_of
 from unspool.schema import NativeOutput, Schema, example_reply, format_value, native_schema, schema_prompt
 from unspool.schema.text import Protocol, check_protocol
-from unspool.stream.chunks import BlockEnd, BlockStart, Finish, TextDelta
 from unspool.stream.response import MAX_CHARS as MAX_CHARS_CEILING
 from unspool.structured.events import (
     MAX_CHARS,
@@ -31,6 +30,7 @@ from unspool.structured.events import (
     ParsingFailed,
 )
 from unspool.templates import Template, messages_from
+from unspool.whole_reply import MAX_DEPTH_CEILING
 
 if TYPE_CHECKING:
     from typing_extensions import TypeForm
@@ -38,8 +38,6 @@ if TYPE_CHECKING:
 Example = tuple["Prompt | Template", Any]
 """A question and the value that answers it."""
 
-MAX_DEPTH_CEILING = 128
-"""What `Schema.validate` takes: beyond it the native frames of recursive models could end a Pyodide interpreter."""
 MAX_REPAIRS = 8
 
 _TEXT: Any = object()
@@ -57,14 +55,6 @@ class QueryOptions(CallOptions, total=False):
     max_chars: int
     max_depth: int
     check: Check | None
-
-
-class ParseOptions(TypedDict, total=False):
-    """What reading a reply may be told; see `parse`."""
-
-    lenient: bool
-    max_chars: int
-    max_depth: int
 
 
 class _Query:
@@ -292,7 +282,7 @@ async def query(
     Args:
         prompt, T, lm, options: as in `query_stream`.
         returns_message: give `(value, message)` instead of the value.
-        default: the value to give when the answer is not valid, instead of raising.
+        default: the value to give when the answer is not valid, instead of raising; not when the model called a tool.
         max_repairs: how often the model is asked again with the faults of its answer, at most 8. It is not asked again
             when it repeats itself. Default: never.
     Returns:
@@ -390,42 +380,6 @@ async def complete[R](value: R, T: Any = None, *, lm: LanguageModel, **options: 
     options.setdefault("protocol", "python")
     completed: R = await query(words, schema, lm=lm, **options)
     return completed
-
-
-@overload
-def parse[R](text: str, T: TypeForm[R], protocol: Protocol = "python", **limits: Unpack[ParseOptions]) -> R: ...
-@overload
-def parse(text: str, T: Any, protocol: Protocol = "python", **limits: Unpack[ParseOptions]) -> Any: ...
-def parse(
-    text: str,
-    T: Any,
-    protocol: Protocol = "python",
-    *,
-    lenient: bool = False,
-    max_chars: int = MAX_CHARS,
-    max_depth: int = MAX_DEPTH,
-) -> Any:
-    """Read a whole reply that is already there, with the machine that streams are read with.
-
-    Args:
-        text: the reply, with whatever stands around the value.
-        T: what `Schema.of` takes.
-        protocol, lenient, max_chars, max_depth: as in `query_stream`.
-    Returns:
-        A validated value.
-    Raises:
-        OutputValidationError: OUTPUT_INVALID or OUTPUT_TOO_LARGE; `partial_value` is the value as far as it was read.
-        ConfigError: INVALID_OPTIONS or UNSUPPORTED.
-    """
-    check_protocol(protocol)
-    check_count("max_chars", max_chars, most=MAX_CHARS_CEILING)
-    check_count("max_depth", max_depth, most=MAX_DEPTH_CEILING)
-    answer = AnswerMachine(Schema.of(T), protocol=protocol, lenient=lenient, max_chars=max_chars, max_depth=max_depth)
-    end = answer.feed([BlockStart(0, "text"), TextDelta(0, text), BlockEnd(0), Finish("stop")])[-1]
-    if isinstance(end, GenerationComplete):
-        return end.result
-    assert isinstance(end, ParsingFailed)
-    raise end.error
 
 
 async def _result_of(stream: QueryStream[Any]) -> Any:

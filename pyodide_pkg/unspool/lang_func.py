@@ -26,6 +26,7 @@ class LangFunc[**P, R]:
         @us.LangFunc
         async def capital(country: str) -> City:
             '''What is the capital of {{country}}?'''
+            raise NotImplementedError
 
         city = await capital.using(lm=lm)("Peru")
 

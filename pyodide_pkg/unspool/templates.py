@@ -18,6 +18,10 @@ _PLACE = re.compile(r"(\\?)\{\{\s*([^\W\d]\w*)((?:\.[^\W\d]\w*|\[\d{1,9}\])*)\s*
 _STEP = re.compile(r"\.(\w+)|\[(\d+)\]")
 
 
+_MAX_INSIDE = 32
+"""Pyodide ends for good when calls nest too deep; RecursionError comes too late there."""
+
+
 class _Place:
     """A place in a template: a variable, steps into its value, and how to write it."""
 
@@ -75,11 +79,14 @@ class Template:
     another role stays a message of its own (one of the system is moved to the front when it is sent).
     """
 
-    __slots__ = ("_pieces", "_values", "role")
+    __slots__ = ("_inside", "_pieces", "_values", "_variables", "role")
 
     role: Role
     _pieces: tuple[str | _Place, ...]
     _values: dict[str, Any]
+    _variables: tuple[str, ...]
+    _inside: int
+    """How many templates stand inside each other in it, at most."""
 
     def __init__(self, text: Any, /, *, role: Role = "user", **values: Any) -> None:
         """Read a template.
@@ -108,9 +115,20 @@ class Template:
         self._fill({**known, **values})
 
     def _fill(self, values: dict[str, Any]) -> None:
+        names: dict[str, None] = {}
+        self._inside = 0
+        for piece in self._pieces:
+            if isinstance(piece, _Place):
+                names[piece.name] = None
+                value = values.get(piece.name)
+                if isinstance(value, Template):
+                    names.update(dict.fromkeys(value.variables))
+                    self._inside = max(self._inside, value._inside + 1)
+        if self._inside > _MAX_INSIDE:
+            raise _too_deep()
         self._values = values
-        names = self._names()
-        unknown = [name for name in self._values if name not in names]
+        self._variables = tuple(name for name in names if name not in values)
+        unknown = [name for name in values if name not in names]
         if unknown:
             raise ConfigError(
                 "INVALID_OPTIONS",
@@ -120,7 +138,7 @@ class Template:
     @property
     def variables(self) -> tuple[str, ...]:
         """Names that are still to be filled in, in order of their first place; those of inner templates included."""
-        return tuple(name for name in self._names() if name not in self._values)
+        return self._variables
 
     def bind(self, /, **values: Any) -> Template:
         """Give a template in which these values are filled in.
@@ -138,34 +156,27 @@ class Template:
         Raises:
             ConfigError: INVALID_OPTIONS when a value is missing, belongs to no place, or has not what a place names.
         """
-        filled = self.bind(**values) if values else self
-        if filled.variables:
-            raise ConfigError("INVALID_OPTIONS", f"The template needs a value for {', '.join(filled.variables)}.")
+        return (self.bind(**values) if values else self)._rendered(0)
+
+    def _rendered(self, inside: int) -> Message:
+        """
+        Args:
+            inside: how many templates it stands in.
+        """
+        if self.variables:
+            raise ConfigError("INVALID_OPTIONS", f"The template needs a value for {', '.join(self.variables)}.")
         parts: list[Part | Message] = []
         for piece in self._pieces:
-            filled._add(piece if isinstance(piece, str) else _shown(piece, filled._values), parts)
+            self._add(piece if isinstance(piece, str) else _shown(piece, self._values), parts, inside)
         return Message(self.role, _joined(parts))
 
-    def _names(self) -> dict[str, None]:
-        """All names that have a place, filled in or not."""
-        names: dict[str, None] = {}
-        for piece in self._pieces:
-            if isinstance(piece, _Place):
-                names[piece.name] = None
-                value = self._values.get(piece.name)
-                if isinstance(value, Template):
-                    names.update(dict.fromkeys(value.variables))
-        return names
-
-    def _add(self, value: Any, parts: list[Part | Message]) -> None:
+    def _add(self, value: Any, parts: list[Part | Message], inside: int) -> None:
         if isinstance(value, str):
             parts.append(TextPart(value))
         elif isinstance(value, Template):
-            try:
-                inner = value.render(**_for(value, self._values))
-            except RecursionError:
-                raise ConfigError("INVALID_OPTIONS", "A template is filled in with itself, without an end.") from None
-            self._add(inner, parts)
+            if inside == _MAX_INSIDE:  # a place of it may be filled in with itself
+                raise _too_deep()
+            self._add(value.bind(**_for(value, self._values))._rendered(inside + 1), parts, inside)
         elif isinstance(value, Message):
             if value.role == self.role:
                 parts.extend(value.parts)
@@ -175,11 +186,15 @@ class Template:
             parts.append(cast("Part", value))
         else:  # a sequence of these
             for item in value:
-                self._add(item, parts)
+                self._add(item, parts, inside)
 
     def __repr__(self) -> str:
         text = "".join(piece if isinstance(piece, str) else "{{" + _path(piece) + "}}" for piece in self._pieces)
         return f"Template({text!r})"
+
+
+def _too_deep() -> ConfigError:
+    return ConfigError("INVALID_OPTIONS", f"More than {_MAX_INSIDE} templates stand inside each other.")
 
 
 def messages_from(prompt: Any, /, **values: Any) -> Any:

@@ -54,7 +54,7 @@ class HttpResponse:
         self.after = after
 
 
-Reply = bytes | list[bytes] | HttpResponse | Exception
+Reply = bytes | Sequence[Slice] | HttpResponse | Exception
 """An answer: the body of an event stream, its slices, a whole response, or an error instead of a response."""
 
 

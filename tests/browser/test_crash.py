@@ -64,3 +64,35 @@ async def test_the_deepest_answer_that_is_allowed(connected: Client, provider: P
     provider.say_text(json.dumps([value]))
     assert last(await connected.run(provider, schema=TREE))["type"] == "parsingFailed"
     await still_answers(connected, provider)
+
+
+HOSTILE = {
+    "brackets": "[" * DEEP,
+    "constructors": "list(" * DEEP,
+    "mixed": "[(" * DEEP,
+    "signs": "-" * DEEP,
+    "commas": "[" + "," * 1_000_000,
+    "string": '["' + "x" * 1_000_000,
+    "backslashes": '["' + "\\" * 1_000_000,
+    "adjacent": "[" + "'a' " * 5_000,  # one event each, all of them brought out of the page
+    "fences": "```\n" * 200_000,
+    "digits": "[" + "9" * 900_000,
+    "parentheses in a fence": "```python\n" + "(" * DEEP,
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+async def test_hostile_replies_in_python_syntax(connected: Client, provider: Provider, name: str) -> None:
+    provider.say_text(HOSTILE[name], 50_000)
+    event = last(await connected.run(provider, schema="builtins:list", protocol="python"))
+    assert event["type"] == "parsingFailed"
+    assert event["error"]["code"] in {"OUTPUT_INVALID", "OUTPUT_TOO_LARGE"}
+    await still_answers(connected, provider)
+
+
+async def test_an_answer_in_python_syntax(connected: Client, provider: Provider) -> None:
+    provider.say_text("```python\n['a', (1, 2), {'k': None}]\n```", 3)
+    told = await connected.run(provider, schema="builtins:list", protocol="python")
+    assert last(told)["result"] == ["a", [1, 2], {"k": None}]
+    starts = [event for event in told["events"] if event["type"] == "objectStart"]
+    assert [event.get("pythonKind") for event in starts] == [None, "tuple", None]

@@ -23,7 +23,7 @@ LAYERS = [
     {"llms", "discovery", "dispatch"},
     {"runtime"},
     {"partial_stream"},
-    {"answer_stream"},
+    {"answer_stream", "whole_reply"},
     {"functions", "agent", "session", "wire"},
     {"lang_func"},
     {"page_streams", "page_model"},

@@ -22,7 +22,7 @@ from unspool.errors import (
     StreamTruncatedError,
     UnspoolError,
 )
-from unspool.functions import complete, parse, query, query_stream, sample
+from unspool.functions import complete, query, query_stream, sample
 from unspool.llms import FunctionModel, OpenAIChat
 from unspool.messages import AssistantMessage, SystemMessage, ToolMessage, ToolResult, UserMessage
 from unspool.schema import Schema
@@ -34,6 +34,7 @@ from unspool.structured.events import (
     TextDelta,
 )
 from unspool.testing import HttpResponse, ScriptedTransport, StaticResponse
+from unspool.whole_reply import parse
 
 
 class Answer(BaseModel):
@@ -614,3 +615,10 @@ async def test_messages_may_be_plain_data() -> None:
     wrong: Any = [{"role": "boss", "content": "u"}]
     with pytest.raises(ConfigError, match="role"):
         await query(wrong, int, lm=lm)
+
+
+@pytest.mark.parametrize("examples", ["ab", 5, [1], [("a",)], [("a", RESULT, 1)], {"a": RESULT}, None])
+def test_examples_are_pairs(examples: Any) -> None:
+    with pytest.raises(ConfigError, match="must be pairs") as caught:
+        query_stream("q", Answer, lm=StaticResponse(GOOD), examples=examples)
+    assert caught.value.code == "INVALID_OPTIONS"

@@ -159,3 +159,17 @@ async def test_examples_are_turns_before_the_question() -> None:
     ]
     assert said[5][1].startswith("Peru?")
     assert lm.requests[0].messages[2] == AssistantMessage('{"name":"Santiago"}')
+
+
+async def test_parameters_may_have_any_name() -> None:
+    async def ask(self: str, text: str, role: str, count: int, /, lm: str, *, prompt: str, values: str) -> str:
+        """{{self}} {{text}} {{role}} {{count}} {{lm}} {{prompt}} {{values}}"""
+        raise AssertionError("the body never runs")
+
+    asked = LangFunc(ask).using(lm=StaticResponse("yes"))
+    assert asked.render("a", "b", "c", 1, "d", prompt="e", values="f") == [UserMessage("a b c 1 d e f")]
+    assert await asked("a", "b", "c", 1, lm="d", prompt="e", values="f") == "yes"
+    told: Any = LangFunc("{{self}} {{count}}", lm=StaticResponse("yes"))
+    assert await told(self=1, count=2) == "yes"
+    assert await told.samples(2, self=1, count=2) == ["yes", "yes"]
+    assert told.bind(self=1).render(count=2) == [UserMessage("1 2")]

@@ -129,10 +129,25 @@ def test_a_place_may_have_any_name(name: str) -> None:
     assert message.text == "<3>"
 
 
-def test_a_template_that_is_filled_in_with_itself() -> None:
-    """The value of a place is a template that has the same place."""
+def test_templates_inside_each_other() -> None:
+    """A place may be filled in with a template that has the same place; Pyodide would end for good."""
     endless = Template("again {{a}}")
     for template in (Template("{{a}}", a=endless), Template("{{b}}{{a}}", a=endless, b=Template("{{a}}"))):
-        with pytest.raises(ConfigError) as caught:
+        with pytest.raises(ConfigError, match="More than 32") as caught:
             template.render()
         assert caught.value.code == "INVALID_OPTIONS"
+    nested = Template("{{x}}")
+    for _ in range(32):
+        nested = Template("{{a}}", a=nested)
+    assert nested.variables == ("x",)
+    assert nested.render(x=1).text == "1"
+    with pytest.raises(ConfigError, match="More than 32"):
+        Template("{{a}}", a=nested)
+
+
+def test_a_template_that_stands_in_many_places() -> None:
+    """2 ** 30 places, and one variable."""
+    shared = Template("{{x}}")
+    for _ in range(30):
+        shared = Template("{{a}}{{b}}", a=shared, b=shared)
+    assert shared.variables == ("x",)

@@ -6,7 +6,7 @@ import enum
 from typing import Any, Literal, NotRequired
 
 import pytest
-from pydantic import BaseModel
+from pydantic import BaseModel, create_model
 from typing_extensions import TypedDict
 
 from unspool.errors import ConfigError, OutputValidationError
@@ -69,6 +69,27 @@ class Left(TypedDict):
 
 class Right(TypedDict):
     kid: NotRequired[Left | Right | int]
+
+
+@pytest.mark.parametrize("name", ["class", "lambda", "1x", ""])
+def test_class_names_that_are_none_in_python_syntax(name: str) -> None:
+    wrong: Any = type(BaseModel)(name, (BaseModel,), {"__annotations__": {"x": int}, "__module__": __name__})
+    with pytest.raises(ConfigError, match="is none in Python syntax") as caught:
+        _ = Schema.of(list[wrong]).classes
+    assert caught.value.code == "UNSUPPORTED"
+    assert Schema.of(list[wrong]).validate([{"x": 1}]) == [wrong(x=1)]
+
+
+@pytest.mark.parametrize("name", ["class", "x y", "1a", ""])
+def test_fields_that_python_syntax_has_no_name_for(name: str) -> None:
+    """Of a model they cannot be asked for; a TypedDict is written as a dict."""
+    wrong: Any = create_model("Wrong", **{name: (int, ...)})  # type: ignore[call-overload]
+    with pytest.raises(ConfigError, match="ask for JSON") as caught:
+        _ = Schema.of(wrong).classes
+    assert caught.value.code == "UNSUPPORTED"
+    assert getattr(Schema.of(wrong).validate({name: 1}), name) == 1
+    keyed: Any = TypedDict("keyed", {name: int})  # type: ignore[misc]
+    assert Schema.of(keyed).validate({name: 1}, protocol="python") == {name: 1}
 
 
 def test_recursive_dicts_that_look_alike_take_no_exponential_time() -> None:

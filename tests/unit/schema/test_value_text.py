@@ -178,3 +178,26 @@ def test_what_a_dataclass_does_not_keep() -> None:
 
 def test_in_order() -> None:
     assert in_order({3, "b", 1.5, True, "a", None, (1,)}, repr) == [True, 1.5, 3, "a", "b", (1,), None]
+
+
+@pytest.mark.parametrize("protocol", ["python", "json"])
+def test_integers_of_more_digits_than_can_be_read(protocol: Any) -> None:
+    """P47: CPython converts 4,300 decimal digits."""
+    assert format_value(-(10**4299), protocol) == f"-1{'0' * 4299}"
+    with pytest.raises(ConfigError, match="digits"):
+        format_value({"n": [10**4300]}, protocol)
+
+
+def test_names_that_python_syntax_has_not() -> None:
+    """They can be written in JSON alone."""
+
+    class Open(BaseModel):
+        model_config = ConfigDict(extra="allow")
+
+    odd: Any = type(BaseModel)("class", (BaseModel,), {"__annotations__": {"x": int}, "__module__": __name__})
+    for value in (Open(**{"x y": 1}), Open(**{"class": 1}), odd(x=1)):
+        with pytest.raises(ConfigError, match="no such name") as caught:
+            format_value([value])
+        assert caught.value.code == "INVALID_OPTIONS"
+    assert format_value(Open(**{"x y": 1}), "json") == '{"x y":1}'
+    assert format_value({"x y": 1, "class": 2}, compact=True) == "{'x y': 1, 'class': 2}"

@@ -1,0 +1,60 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from pydantic import BaseModel
+
+from unspool.errors import ConfigError, OutputValidationError
+from unspool.whole_reply import parse
+
+
+class City(BaseModel):
+    name: str
+
+
+LIMA = City(name="Lima")
+
+
+@pytest.mark.parametrize(
+    ("text", "protocol"),
+    [
+        ("City(name='Lima')", "python"),
+        ("Sure!\n```python\nCity('Lima')\n```\nDone.", "python"),
+        ('{"name":"Lima"}', "json"),
+        ('<think>hm</think>```json\n{"name":"Lima"}\n```', "json"),
+        ('{"name":"Lima"}', "native"),
+    ],
+)
+def test_a_reply_is_read(text: str, protocol: Any) -> None:
+    assert parse(text, City, protocol) == LIMA
+
+
+def test_python_is_the_default() -> None:
+    assert parse("City(name='Lima')", City) == LIMA
+
+
+def test_lenient() -> None:
+    text = "{'name': 'Lima',}"
+    assert parse(text, City, "json", lenient=True) == LIMA
+    with pytest.raises(OutputValidationError):
+        parse(text, City, "json")
+
+
+def test_a_fault_keeps_what_was_read() -> None:
+    with pytest.raises(OutputValidationError) as caught:
+        parse('{"name":"Lima","x":', City, "json")
+    assert caught.value.text == '{"name":"Lima","x":'
+    assert caught.value.partial_value == {"name": "Lima"}
+
+
+@pytest.mark.parametrize("limits", [{"max_chars": 4}, {"max_depth": 1}])
+def test_limits(limits: Any) -> None:
+    with pytest.raises(OutputValidationError, match="OUTPUT_TOO_LARGE"):
+        parse('[["Lima"]]', list[list[str]], "json", **limits)
+
+
+@pytest.mark.parametrize("wrong", [{"protocol": "yaml"}, {"max_chars": 0}, {"max_depth": 129}])
+def test_wrong_options(wrong: Any) -> None:
+    with pytest.raises(ConfigError):
+        parse("1", int, **wrong)
