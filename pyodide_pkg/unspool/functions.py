@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from inspect import iscoroutinefunction
 from typing import TYPE_CHECKING, Any, Literal, Unpack, cast, overload
 
 from unspool.answer import AnswerMachine
@@ -91,6 +92,8 @@ class _Query:
         check_count("max_depth", max_depth, most=MAX_DEPTH_CEILING)
         if cast("Any", check) not in (None, "report", "stop"):
             raise ConfigError("INVALID_OPTIONS", "check must be 'report', 'stop' or None.")
+        if transform is not None and (not callable(cast("Any", transform)) or iscoroutinefunction(transform)):
+            raise ConfigError("INVALID_OPTIONS", "transform must be a plain function of the value, not an async one.")
         self.check: Check | None = check
         self.messages = messages_of(messages_from(prompt))
         self.options = options

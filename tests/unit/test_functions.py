@@ -574,6 +574,10 @@ async def test_a_query_without_a_type_gives_text() -> None:
     assert await query("?", lm=StaticResponse("hi")) == "hi"
 
 
+async def wire_async(value: Any) -> Any:
+    return value
+
+
 class Weather:
     """A model that talks and then calls a tool."""
 
@@ -600,7 +604,13 @@ async def test_a_tool_call_is_no_answer(T: Any) -> None:
 
 @pytest.mark.parametrize(
     ("options", "told"),
-    [({"lenien": True}, "lenient"), ({"max_repairs": 1}, "only query"), ({"name": "Bob"}, "us.Template")],
+    [
+        ({"transform": 5}, "transform"),
+        ({"transform": wire_async}, "async"),
+        ({"lenien": True}, "lenient"),
+        ({"max_repairs": 1}, "only query"),
+        ({"name": "Bob"}, "us.Template"),
+    ],
 )
 def test_options_that_are_not_there_name_those_that_are(options: Any, told: str) -> None:
     with pytest.raises(ConfigError, match=told):

@@ -42,6 +42,8 @@ from unspool.structured.frozen import FrozenArray, FrozenObject
 from unspool.structured.py_values import PyObject, PySet, PyTuple
 
 _SETS = ("set", "frozenset")
+MAX_NUMBERS = 10_000
+"""Most keys of one dict, and members of one set, that are not text."""
 _UNHASHABLE = "A key or a member of a set cannot be a list, a dict or a set"
 
 
@@ -227,6 +229,8 @@ class PyBrackets(PyTokens):
                 raise self._unexpected(":", pos)
             self._left()
             members: Any = self.frame
+            if type(key) is not str:
+                self._check_count(len(members.container) + 1, pos)
             if key in members.container:
                 raise self._repeated(key, pos)
         self.slot, self.mode = key, VALUE
@@ -247,9 +251,20 @@ class PyBrackets(PyTokens):
                 raise self._fault("INVALID_PYTHON", "Members must stand in a list, a tuple or a set: they end", pos)
             inner.kind = SET
             inner.live = inner.value = PySet(tuple(inner.container), frozen)
+            self._check_members(inner.container, pos)
             for item in inner.container:
                 self._check_hashable(inner, item, pos)
         self._moved(call, inner, pos)
+
+    def _check_members(self, items: list[Any], pos: int) -> None:
+        if len(items) > MAX_NUMBERS and not all(type(item) is str for item in items):
+            self._check_count(len(items), pos)
+
+    def _check_count(self, count: int, pos: int) -> None:
+        """Numbers can be chosen to fall together in a hash table, which then takes the square of their count."""
+        if count > MAX_NUMBERS:
+            what = f"More than {MAX_NUMBERS} keys or members that are not text"
+            raise self._fault("INVALID_VALUE", f"{what}: they end", pos)
 
     def _check_hashable(self, frame: PyFrame | None, item: Any, pos: int) -> None:
         if frame is None or frame.kind not in HASHED or isinstance(item, PyObject):
@@ -270,6 +285,7 @@ class PyBrackets(PyTokens):
             value = tuple(frame.container)
             self._check_hashable(outer, value, pos)
         elif kind == SET:
+            self._check_members(frame.container, pos)
             value = PySet(tuple(frame.container))
         elif self._immutable:
             size = len(frame.container)

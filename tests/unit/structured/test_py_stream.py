@@ -417,7 +417,7 @@ class TestHostile:
 
     @pytest.mark.parametrize(
         "text",
-        ["[" + "(1,)," * 100_000 + "]", "(" * 60 + "1," * 100_000 + ")" * 60, "{" + "1," * 300_000 + "}"],
+        ["[" + "(1,)," * 100_000 + "]", "(" * 60 + "1," * 100_000 + ")" * 60, "{" + "'a'," * 300_000 + "}"],
         ids=["tuples", "groups", "set"],
     )
     def test_much_is_read(self, text: str) -> None:
@@ -442,3 +442,33 @@ class TestHostile:
             with pytest.raises(StreamError) as caught:
                 PyStream(max_depth=3).push(text)
             assert caught.value.code == "MAX_DEPTH_EXCEEDED"
+
+
+class TestFlood:
+    """Numbers that fall together in a hash table: 2**61 - 1 on 64 bits, 2**31 - 1 in Pyodide."""
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "{" + ",".join(f"{i * (2**61 - 1)}:1" for i in range(10_001)) + "}",
+            "{" + ",".join(str(i * (2**61 - 1)) for i in range(10_001)) + "}",
+            "set([" + ",".join(str(i) for i in range(10_001)) + "])",
+            "frozenset((" + ",".join(f"{i}.5" for i in range(10_001)) + "))",
+        ],
+        ids=["keys", "members", "set of a list", "frozenset of a tuple"],
+    )
+    def test_many_numbers_are_refused(self, text: str) -> None:
+        with pytest.raises(StreamError, match="INVALID_VALUE") as caught:
+            value_of(text)
+        for size in (1_000, 4_096):
+            stream = PyStream()
+            with pytest.raises(StreamError) as again:
+                for at in range(0, len(text), size):
+                    stream.push(text[at : at + size])
+                stream.finish()
+            assert again.value.byte_offset == caught.value.byte_offset
+
+    def test_many_texts_and_some_numbers_are_not(self) -> None:
+        assert len(value_of("{" + ",".join(f"'k{i}':1" for i in range(20_000)) + "}")) == 20_000
+        assert len(value_of("{" + ",".join(f"'k{i}'" for i in range(20_000)) + "}").items) == 20_000
+        assert len(value_of("{" + ",".join(f"{i}:1" for i in range(10_000)) + "}")) == 10_000
