@@ -12,7 +12,7 @@ demo: setup   ## a typed answer from a real model in a web page (ENGINE=page|lla
 serve: setup   ## the demo page, until interrupted
 	$(bin)/unspool serve
 test: setup check dist build/stamps/downloads build/sdks/.ready web/test-sdks/node_modules/.ready   ## everything: checks, then all tests in every realm
-	$(bin)/pytest -n auto --maxprocesses 4 --dist loadfile
+	$(bin)/pytest -n auto --maxprocesses 4 --dist loadfile --ignore tests/browser && $(bin)/pytest tests/browser
 check: .venv/.ready web/node_modules/.ready   ## ruff, mypy, pyright, tsc
 	$(bin)/ruff check && $(bin)/ruff format --check && $(bin)/mypy && $(bin)/pyright && npm --prefix web run -s check
 bench: setup dist build/peers/.ready   ## one JSON line a figure, kept in build/bench.jsonl

