@@ -167,7 +167,11 @@ class AnswerMachine:
             return []
         if self._values is not None:
             self._values.tells = tells
-        text = self._text_of(chunks)
+        only = chunks[0]
+        if only.__class__ is TextChunk and len(chunks) == 1 and not self._refusal:  # nearly every slice
+            text = only.text if self._kinds.get(only.index) != "refusal" else self._text_of(chunks)
+        else:
+            text = self._text_of(chunks)
         events: list[StructuredEvent[Any]] = []
         try:
             if text:
@@ -176,7 +180,7 @@ class AnswerMachine:
                 events.append(TextDelta(text))
                 self._read(text, events)
             last = chunks[-1]
-            if isinstance(last, Finish):
+            if last.__class__ is Finish:
                 events.append(self._ended(self._outcome(last)))
         except StreamError as fault:
             events.append(self._ended(self._unreadable(fault)))

@@ -192,9 +192,9 @@ class _ReplyMachine:
                 reader = self._open(candidate)
                 text = candidate.text
             progress = reader.feed(text, tells=self.tells)
-            begun = progress or (not self.tells and reader.value is not None)
-            if self._shown is reader or (begun and self._shown is None):
+            if self._shown is None and (progress or (not self.tells and reader.value is not None)):
                 self._shown = reader
+            if progress and self._shown is reader:
                 # Of texts there are as many deltas as pieces.
                 self._told += sum(event.__class__ is not StringFieldDelta for event in progress)
                 events += progress
