@@ -44,7 +44,7 @@ def parse(
 
     Args:
         text: the reply, with whatever stands around the value.
-        T: what `Schema.of` takes.
+        T: what `Schema.of` takes; `str` gives the text as it is, as in a query.
         protocol, lenient, max_chars, max_depth: as in `query_stream`.
     Returns:
         A validated value.
@@ -55,7 +55,8 @@ def parse(
     check_protocol(protocol)
     check_count("max_chars", max_chars, most=MAX_CHARS_CEILING)
     check_count("max_depth", max_depth, most=MAX_DEPTH_CEILING)
-    answer = AnswerMachine(Schema.of(T), protocol=protocol, lenient=lenient, max_chars=max_chars, max_depth=max_depth)
+    schema = None if T is str else Schema.of(T)
+    answer = AnswerMachine(schema, protocol=protocol, lenient=lenient, max_chars=max_chars, max_depth=max_depth)
     end = answer.feed([BlockStart(0, "text"), TextDelta(0, text), BlockEnd(0), Finish("stop")])[-1]
     if isinstance(end, GenerationComplete):
         return end.result

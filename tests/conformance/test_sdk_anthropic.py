@@ -6,15 +6,12 @@ The SDK runs in a process of its own: it is large and noisy. `make build/sdks/.r
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.conformance.test_wire_anthropic import OURS, RECORDINGS, WHOLE, provider_parts
-from tests.conftest import REPO
+from tests.sdk_process import sdks_folder, told_by
 from tests.tools.replay_server import Recorded, serve_bodies
 from tests.wire import message_of
 
@@ -43,29 +40,10 @@ PNG = b"\x89PNG\r\n\x1a\n"
 
 
 @pytest.fixture(scope="module")
-def sdks() -> Path:
-    """The folder that the SDKs are installed in."""
-    folder = Path(os.environ.get("UNSPOOL_SDKS") or REPO / "build" / "sdks")
-    if not (folder / "anthropic").is_dir():
-        pytest.skip("the SDKs of requirements/sdks.txt are not installed (make build/sdks/.ready)")
-    return folder
-
-
-def told_by(folder: Path, cases: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Run the cases in a process that has the SDK; give what each said."""
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.tools.anthropic_sdk"],
-        cwd=REPO,
-        input=json.dumps(cases),
-        env={**os.environ, "PYTHONPATH": str(folder), "NO_PROXY": "*"},
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
-    assert done.returncode == 0, done.stderr
-    told = [json.loads(line) for line in done.stdout.splitlines()]
-    assert len(told) == len(cases)
-    return told
+def sdks() -> str:
+    """The module that asks the SDK, if that is installed."""
+    sdks_folder()
+    return "tests.tools.anthropic_sdk"
 
 
 def sent(request: Request) -> dict[str, Any]:
@@ -123,14 +101,14 @@ REQUESTS: dict[str, Request] = {
 }
 
 
-def test_types_of_the_sdk_take_our_requests(sdks: Path) -> None:
+def test_types_of_the_sdk_take_our_requests(sdks: str) -> None:
     """Every member is known to them, and none is lost."""
     bodies = [sent(request) for request in REQUESTS.values()]
     for name, body, told in zip(REQUESTS, bodies, told_by(sdks, [{"body": body} for body in bodies]), strict=True):
         assert told == {"value": body}, name
 
 
-def test_types_of_the_sdk_refuse_what_is_wrong(sdks: Path) -> None:
+def test_types_of_the_sdk_refuse_what_is_wrong(sdks: str) -> None:
     """The control: without it the test above would prove nothing."""
     body = sent(REQUESTS["conversation"])
     wrong: list[dict[str, Any]] = [
@@ -146,7 +124,7 @@ def test_types_of_the_sdk_refuse_what_is_wrong(sdks: Path) -> None:
         assert "ValidationError" in told.get("error", ""), told
 
 
-def test_answers_go_back_in_a_form_that_the_sdk_takes(sdks: Path, shared_data: Path) -> None:
+def test_answers_go_back_in_a_form_that_the_sdk_takes(sdks: str, shared_data: Path) -> None:
     """Each recorded answer as history, with the blocks of the provider's own."""
     cases: list[dict[str, Any]] = []
     for recording in RECORDINGS:
@@ -195,19 +173,19 @@ def check(told: dict[str, Any], body: bytes, name: str) -> None:
     assert (usage.input_tokens, usage.output_tokens) == (sum(counts), raw["output_tokens"]), name
 
 
-def test_parser_of_the_sdk_reads_recordings_as_we_do(sdks: Path, shared_data: Path) -> None:
+def test_parser_of_the_sdk_reads_recordings_as_we_do(sdks: str, shared_data: Path) -> None:
     """Text, reasoning, calls, provider's blocks, reason, origin and usage of the same bytes."""
     files = [recording["file"] for recording in RECORDINGS if "legacy" not in recording["file"]]  # not in the SDK
     bodies = {f"/{at}": (shared_data / "wire" / file).read_bytes() for at, file in enumerate(files)}
     compare(sdks, dict(zip(files, bodies.values(), strict=True)))
 
 
-def test_parser_of_the_sdk_reads_our_fixtures_as_we_do(sdks: Path) -> None:
+def test_parser_of_the_sdk_reads_our_fixtures_as_we_do(sdks: str) -> None:
     names = [name for name in WHOLE if name not in (*NOT_IN_THE_SDK, "server-tool-broken-input")]
     compare(sdks, {name: (OURS / f"{name}.sse").read_bytes() for name in names})
 
 
-def compare(sdks: Path, bodies: dict[str, bytes]) -> None:
+def compare(sdks: str, bodies: dict[str, bytes]) -> None:
     served = {f"/{at}": Recorded(body) for at, body in enumerate(bodies.values())}
     with serve_bodies(served) as base:
         answers = told_by(sdks, [{"url": f"{base}{name}", "beta": True} for name in served])

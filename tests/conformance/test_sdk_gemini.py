@@ -7,15 +7,12 @@ from __future__ import annotations
 
 import base64
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.conformance.test_wire_gemini import OURS, RECORDINGS, WHOLE, signatures
-from tests.conftest import REPO
+from tests.sdk_process import sdks_folder, told_by
 from tests.wire import message_of
 
 from unspool.contracts import OutputSchema, Request
@@ -45,29 +42,10 @@ PNG = b"\x89PNG\r\n\x1a\n"
 
 
 @pytest.fixture(scope="module")
-def sdks() -> Path:
-    """The folder that the SDKs are installed in."""
-    folder = Path(os.environ.get("UNSPOOL_SDKS") or REPO / "build" / "sdks")
-    if not (folder / "google" / "genai").is_dir():
-        pytest.skip("the SDKs of requirements/sdks.txt are not installed (make build/sdks/.ready)")
-    return folder
-
-
-def told_by(folder: Path, cases: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Run the cases in a process that has the SDK; give what each said."""
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.tools.gemini_sdk"],
-        cwd=REPO,
-        input=json.dumps(cases),
-        env={**os.environ, "PYTHONPATH": str(folder), "NO_PROXY": "*"},
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
-    assert done.returncode == 0, done.stderr
-    told = [json.loads(line) for line in done.stdout.splitlines()]
-    assert len(told) == len(cases)
-    return told
+def sdks() -> str:
+    """The module that asks the SDK, if that is installed."""
+    sdks_folder()
+    return "tests.tools.gemini_sdk"
 
 
 def known(usage: Any) -> Any:
@@ -95,14 +73,14 @@ def check(body: bytes, told: dict[str, Any]) -> None:
         assert [call.name for call in message.tool_calls] == [call["name"] for call in told["calls"] if "name" in call]
 
 
-def test_streams_of_recordings(sdks: Path, shared_data: Path) -> None:
+def test_streams_of_recordings(sdks: str, shared_data: Path) -> None:
     """The same bytes give the same text, calls, signatures and usage."""
     bodies = [(shared_data / "wire" / file["file"]).read_bytes() for file in RECORDINGS]
     for body, told in zip(bodies, told_by(sdks, [stream(body) for body in bodies]), strict=True):
         check(body, told)
 
 
-def test_streams_of_ours(sdks: Path) -> None:
+def test_streams_of_ours(sdks: str) -> None:
     names = [name for name in WHOLE if name not in NOT_IN_THE_SDK and not name.startswith("partial")]
     bodies = [(OURS / f"{name}.sse").read_bytes() for name in names]
     for body, told in zip(bodies, told_by(sdks, [stream(body) for body in bodies]), strict=True):
@@ -202,7 +180,7 @@ def in_camel_case(value: Any) -> Any:
     return [in_camel_case(item) for item in value] if isinstance(value, list) else value
 
 
-def test_requests(sdks: Path) -> None:
+def test_requests(sdks: str) -> None:
     """Its types take every body, and it sends the same itself."""
     adapter = GeminiAdapter()
     sent = [adapter.build(request, api_key="k", base_url=adapter.base_url) for request in REQUESTS.values()]

@@ -7,15 +7,12 @@ from __future__ import annotations
 
 import base64
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.conformance.test_wire_openai_chat import RECORDINGS
-from tests.conftest import REPO
+from tests.sdk_process import sdks_folder, told_by
 from tests.wire import message_of
 
 from unspool.contracts import OutputSchema, Request
@@ -54,29 +51,10 @@ REQUESTS = [
 
 
 @pytest.fixture(scope="module")
-def sdks() -> Path:
-    """The folder that the SDKs are installed in."""
-    folder = Path(os.environ.get("UNSPOOL_SDKS") or REPO / "build" / "sdks")
-    if not (folder / "openai").is_dir():
-        pytest.skip("the SDKs of requirements/sdks.txt are not installed (make build/sdks/.ready)")
-    return folder
-
-
-def told_by(folder: Path, cases: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Run the cases in a process that has the SDK; give what each said."""
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.tools.openai_chat_sdk"],
-        cwd=REPO,
-        input=json.dumps(cases),
-        env={**os.environ, "PYTHONPATH": str(folder), "NO_PROXY": "*"},
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
-    assert done.returncode == 0, done.stderr
-    told = [json.loads(line) for line in done.stdout.splitlines()]
-    assert len(told) == len(cases)
-    return told
+def sdks() -> str:
+    """The module that asks the SDK, if that is installed."""
+    sdks_folder()
+    return "tests.tools.openai_chat_sdk"
 
 
 def sent(request: Request) -> dict[str, Any]:
@@ -85,19 +63,19 @@ def sent(request: Request) -> dict[str, Any]:
     return body
 
 
-def test_types_of_the_sdk_take_our_requests(sdks: Path) -> None:
+def test_types_of_the_sdk_take_our_requests(sdks: str) -> None:
     told = told_by(sdks, [{"request": sent(request)} for request in REQUESTS])
     assert [case["faults"] for case in told] == [[]] * len(REQUESTS)
 
 
-def test_types_of_the_sdk_refuse_what_is_wrong(sdks: Path) -> None:
+def test_types_of_the_sdk_refuse_what_is_wrong(sdks: str) -> None:
     """The control: the check above can fail."""
     good = sent(REQUESTS[1])
     wrong = [good | {"messages": [{"role": "nobody", "content": "x"}]}, good | {"unknown": 1}, {"model": "m"}]
     assert all(case["faults"] for case in told_by(sdks, [{"request": body} for body in wrong]))
 
 
-def test_parser_of_the_sdk_reads_recordings_as_we_do(sdks: Path, shared_data: Path) -> None:
+def test_parser_of_the_sdk_reads_recordings_as_we_do(sdks: str, shared_data: Path) -> None:
     """Text, refusal, tool calls, usage and finish reason; recordings of servers that the SDK reads at all."""
     bodies = {file["file"]: (shared_data / "wire" / file["file"]).read_bytes() for file in RECORDINGS}
     told = told_by(sdks, [{"response": base64.b64encode(body).decode()} for body in bodies.values()])

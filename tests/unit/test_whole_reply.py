@@ -58,3 +58,9 @@ def test_limits(limits: Any) -> None:
 def test_wrong_options(wrong: Any) -> None:
     with pytest.raises(ConfigError):
         parse("1", int, **wrong)
+
+
+@pytest.mark.parametrize("protocol", ["python", "json"])
+def test_text_is_itself_as_in_a_query(protocol: Any) -> None:
+    """P37."""
+    assert parse('"Hi" all', str, protocol) == '"Hi" all'
