@@ -14,6 +14,7 @@ from typing import Annotated, Any, Literal
 import pytest
 from pydantic import BaseModel, Field
 from tests.conftest import REPO
+from tests.sdk_process import sdks_folder
 
 from unspool.errors import ConfigError
 from unspool.schema import Dialect, Schema, Unknown, native_schema
@@ -80,10 +81,7 @@ HELD: tuple[Dialect, ...] = ("openai", "anthropic", "gemini")
 @pytest.fixture(scope="module")
 def sdks() -> Path:
     """The folder that the SDKs are installed in."""
-    folder = Path(os.environ.get("UNSPOOL_SDKS") or REPO / "build" / "sdks")
-    if not (folder / "openai").is_dir():
-        pytest.skip("the SDKs of requirements/sdks.txt are not installed (make build/sdks/.ready)")
-    return folder
+    return sdks_folder()
 
 
 def held() -> list[tuple[str, Dialect, Any]]:

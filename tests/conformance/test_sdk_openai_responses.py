@@ -7,15 +7,11 @@ from __future__ import annotations
 
 import base64
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 from tests.conformance.test_wire_openai_responses import HERE, RECORDINGS, WHOLE, body_of
-from tests.conftest import REPO
+from tests.sdk_process import sdks_folder, told_by
 from tests.wire import message_of
 
 from unspool.contracts import OutputSchema, Request
@@ -36,37 +32,21 @@ pytestmark = pytest.mark.host
 
 
 @pytest.fixture(scope="module")
-def sdks() -> Path:
-    """The folder that the SDKs are installed in."""
-    folder = Path(os.environ.get("UNSPOOL_SDKS") or REPO / "build" / "sdks")
-    if not (folder / "openai").is_dir():
-        pytest.skip("the SDKs of requirements/sdks.txt are not installed (make build/sdks/.ready)")
-    return folder
-
-
-def ask_sdk(folder: Path, cases: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.tools.openai_responses_sdk"],
-        cwd=REPO,
-        input=json.dumps(cases),
-        env={**os.environ, "PYTHONPATH": str(folder), "NO_PROXY": "*"},
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
-    assert done.returncode == 0, done.stderr
-    return [json.loads(line) for line in done.stdout.splitlines()]
+def sdks() -> str:
+    """The module that asks the SDK, if that is installed."""
+    sdks_folder()
+    return "tests.tools.openai_responses_sdk"
 
 
 @pytest.mark.slow
-def test_same_bytes_through_the_sdk(sdks: Path, shared_data: Path) -> None:
+def test_same_bytes_through_the_sdk(sdks: str, shared_data: Path) -> None:
     """Text, tool calls, usage, status and error of every recording and of every good fixture."""
     files = [shared_data / "wire" / recording["file"] for recording in RECORDINGS]
     # The SDK takes an event's type from its data only.
     files += [HERE / f"{name}.sse" for name in (*WHOLE, "failed", "cut-by-limit-in-call") if name != "no-type"]
     files += [HERE / "whole.json", HERE / "whole-incomplete.json"]
     kinds = {".sse": "text/event-stream", ".json": "application/json"}
-    answers = ask_sdk(
+    answers = told_by(
         sdks,
         [
             {"response": base64.b64encode(file.read_bytes()).decode(), "content_type": kinds[file.suffix]}
@@ -136,17 +116,17 @@ def requests(shared_data: Path) -> list[Request]:
 
 
 @pytest.mark.slow
-def test_bodies_are_of_the_types_of_the_sdk(sdks: Path, shared_data: Path) -> None:
+def test_bodies_are_of_the_types_of_the_sdk(sdks: str, shared_data: Path) -> None:
     """`ResponseCreateParamsStreaming`, with the answer to every recording and every good fixture sent back."""
     adapter = OpenAIResponsesAdapter()
     sent = [
         adapter.build(request, api_key="k", base_url=adapter.base_url).body.decode()
         for request in requests(shared_data)
     ]
-    answers = ask_sdk(sdks, [{"request": json.loads(body)} for body in sent])
+    answers = told_by(sdks, [{"request": json.loads(body)} for body in sent])
     assert len(answers) == len(sent)
     assert [
         (answer["faults"], body[:2000]) for answer, body in zip(answers, sent, strict=True) if answer["faults"]
     ] == []
     wrong = json.loads(sent[0]) | {"input": [{"role": "nobody", "content": 1}], "made_up": 1}
-    assert ask_sdk(sdks, [{"request": wrong}])[0]["faults"]
+    assert told_by(sdks, [{"request": wrong}])[0]["faults"]

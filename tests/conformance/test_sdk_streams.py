@@ -17,6 +17,7 @@ import pytest
 from tests.calls import Played
 from tests.conformance.test_wire_integrations import RECORDINGS, check_calls, events_of
 from tests.conftest import REPO
+from tests.sdk_process import sdks_folder
 from tests.tools.replay_server import Recorded, serve_bodies
 
 pytestmark = pytest.mark.host
@@ -37,10 +38,7 @@ CONTENT_TYPES = {".sse": "text/event-stream", ".eventstream": "application/vnd.a
 @pytest.fixture(scope="session")
 def sdks() -> Path:
     """The folder that the SDKs are installed in."""
-    folder = Path(os.environ.get("UNSPOOL_SDKS") or REPO / "build" / "sdks")
-    if not (folder / "openai").is_dir():
-        pytest.skip("the SDKs of requirements/sdks.txt are not installed (make build/sdks/.ready)")
-    return folder
+    return sdks_folder()
 
 
 def told_by(folder: Path, cases: list[dict[str, Any]]) -> list[tuple[dict[str, Any], Played]]:

@@ -7,16 +7,12 @@ goes through JSON between the turns, as one that is kept does.
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Callable
 from itertools import permutations
-from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.conftest import REPO
+from tests.sdk_process import told_by
 from tests.tools.dialects import CALL, DIALECTS, REASONING, TEXT
 
 from unspool import llms
@@ -238,23 +234,10 @@ SDKS: dict[str, tuple[str, Callable[[Any], dict[str, Any]]]] = {
 }
 
 
-def told_by(dialect: str, bodies: list[Any]) -> list[dict[str, Any]]:
-    """What the vendor's own types say of each body, in a process that has its SDK."""
-    folder = Path(os.environ.get("UNSPOOL_SDKS") or REPO / "build" / "sdks")
-    if not (folder / "openai").is_dir():
-        pytest.skip("the SDKs of requirements/sdks.txt are not installed (make build/sdks/.ready)")
+def judged(dialect: str, bodies: list[Any]) -> list[dict[str, Any]]:
+    """What the vendor's own types say of each body."""
     module, case = SDKS[dialect]
-    done = subprocess.run(
-        [sys.executable, "-m", module],
-        cwd=REPO,
-        input=json.dumps([case(body) for body in bodies]),
-        env={**os.environ, "PYTHONPATH": str(folder), "NO_PROXY": "*"},
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
-    assert done.returncode == 0, done.stderr
-    return [json.loads(line) for line in done.stdout.splitlines()]
+    return told_by(module, [case(body) for body in bodies])
 
 
 @pytest.mark.host
@@ -268,7 +251,7 @@ async def test_types_of_the_sdk_take_conversations_of_others(dialect: str) -> No
     for first in DIALECTS:
         if first != dialect:
             bodies += await taken_over(first, dialect)
-    told = told_by(dialect, bodies)
+    told = judged(dialect, bodies)
     assert len(told) == 7
     for body, said in zip(bodies, told, strict=True):
         assert "error" not in said, (said, body)
