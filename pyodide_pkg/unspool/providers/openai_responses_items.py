@@ -6,6 +6,7 @@ says of the whole is held against them. No IO, no clock. Source: OpenAI API refe
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from base64 import b64decode
 from binascii import Error as Base64Error
 from collections.abc import Callable
@@ -46,7 +47,7 @@ def as_sent(text: str) -> str:
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
-class OutputItem:
+class OutputItem(ABC):
     """One item: what all of them have in common."""
 
     __slots__ = ("after", "done", "id", "position", "type")
@@ -60,13 +61,13 @@ class OutputItem:
         """Id of the reasoning item right before it, without which the provider does not take it back."""
         self.done = False
 
+    @abstractmethod
     def end(self, item: Fields, out: list[Chunk]) -> None:
         """The item is complete, and `item` is the whole of it."""
-        raise NotImplementedError
 
+    @abstractmethod
     def cut(self, out: list[Chunk]) -> None:
         """The response is over, and the item has not been completed."""
-        raise NotImplementedError
 
     def annotations(self) -> list[dict[str, Any]]:
         """Give what was noted on the item's text, such as sources."""

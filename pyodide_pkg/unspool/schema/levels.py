@@ -5,6 +5,7 @@ In: the node or the class it was read from. Out: for each step the name and the 
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
@@ -29,7 +30,7 @@ _SIZES = ("min_length", "max_length", "fail_fast")
 _EXTRA = "Extra inputs are not permitted"
 
 
-class Level:
+class Level(ABC):
     """What an open container is."""
 
     __slots__ = ()
@@ -47,9 +48,9 @@ class Level:
     sure: bool = True
     """Whether a fault of a part is one of the whole."""
 
+    @abstractmethod
     def child(self, step: Any) -> tuple[Any, Place]:
         """Give the name of a part, and its place."""
-        raise NotImplementedError
 
     def made(self, parts: Any, context: Context) -> Any:
         """Make the value of its parts."""
