@@ -168,7 +168,7 @@ class AnswerMachine:
         if self._values is not None:
             self._values.tells = tells
         only = chunks[0]
-        if only.__class__ is TextChunk and len(chunks) == 1 and not self._refusal:  # nearly every slice
+        if type(only) is TextChunk and len(chunks) == 1 and not self._refusal:  # nearly every slice
             text = only.text if self._kinds.get(only.index) != "refusal" else self._text_of(chunks)
         else:
             text = self._text_of(chunks)
@@ -180,7 +180,7 @@ class AnswerMachine:
                 events.append(TextDelta(text))
                 self._read(text, events)
             last = chunks[-1]
-            if last.__class__ is Finish:
+            if type(last) is Finish:
                 events.append(self._ended(self._outcome(last)))
         except StreamError as fault:
             events.append(self._ended(self._unreadable(fault)))
