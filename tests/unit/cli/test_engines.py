@@ -118,11 +118,13 @@ def test_without_the_package(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> Non
 def test_the_server_does_not_outlive_its_starter(tiny: Path, how: signal.Signals) -> None:
     """Killed or interrupted: the server's standard input ends, and so does the server."""
     code = f"""
+        import time
         from pathlib import Path
         from unspool.cli.engines import llama_server
         with llama_server(Path({str(tiny)!r})) as base_url:
             print(base_url, flush=True)
-            input()
+            for _ in range(1200):  # an interrupt that comes just before one long wait is seen only after it
+                time.sleep(0.05)
     """
     starter = subprocess.Popen(
         [sys.executable, "-c", textwrap.dedent(code)],
