@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from unspool.schema.markers import UNKNOWN, Unknown
 from unspool.schema.native import Dialect, NativeOutput, native_schema, openai_strict
 from unspool.schema.text import example_reply, format_value, json_prompt, schema_prompt, schema_text
 from unspool.schema.types import Schema
+from unspool.schema.unknown import UNKNOWN, Unknown
 
 __all__ = [
     "UNKNOWN",
@@ -21,3 +21,7 @@ __all__ = [
     "schema_prompt",
     "schema_text",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

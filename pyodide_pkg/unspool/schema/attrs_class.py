@@ -1,16 +1,17 @@
 """Classes of the attrs library, which pydantic does not know: their fields are read here and given to it.
 
-In: a type. Out: the same type with a hook for pydantic around each attrs class in it. attrs itself is never imported:
-a class that it made carries what is needed. Converters and validators of the class run when it is made.
+In: a type. Out: the same type with a stand-in for each attrs class in it, which tells pydantic how to make one. attrs
+itself is never imported: a class that it made carries what is needed. Converters and validators of the class run when
+it is made.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Mapping
 from functools import partial
 from types import UnionType
-from typing import Annotated, Any, Union, cast, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
 
 def is_attrs(cls: Any) -> bool:
@@ -19,50 +20,77 @@ def is_attrs(cls: Any) -> bool:
 
 
 def with_attrs(T: Any) -> Any:
-    """Give the type with each attrs class in it made known to pydantic; other types come back as they are."""
-    if is_attrs(T) and not hasattr(T, "__get_pydantic_core_schema__"):
-        return Annotated[T, AttrsClass(T)]
+    """Give the type with a stand-in for each attrs class in it; other types come back as they are."""
+    origin: Any = get_origin(T)
+    cls: Any = T if origin is None else origin
+    if is_attrs(cls) and not hasattr(cls, "__get_pydantic_core_schema__"):
+        return _stand_in(cls, get_args(T))
     arguments = get_args(T)
     known = tuple(with_attrs(argument) for argument in arguments)
     if all(new is old for new, old in zip(known, arguments, strict=True)):
         return T
-    origin: Any = get_origin(T)
     if origin is Annotated:
         return Annotated[(known[0], *T.__metadata__)]
     if origin in (Union, UnionType):
         return Union[known]  # noqa: UP007
-    return origin[known]
+    return cls[known]
 
 
-class AttrsClass:
-    """Pydantic's hook for one attrs class."""
+_open: set[str] = set()
+"""What is being made known to pydantic just now: it may contain itself."""
 
-    __slots__ = ("_cls",)
 
-    def __init__(self, cls: Any) -> None:
-        self._cls = cls
+def _stand_in(cls: Any, arguments: tuple[Any, ...]) -> type:
+    """Make the class that pydantic is given for an attrs class; with the arguments of a generic one."""
 
-    def __get_pydantic_core_schema__(self, source: Any, handler: Callable[[Any], Any]) -> Any:
+    def core_schema_of(stand_in: Any, source: Any, handler: Any) -> Any:
         from pydantic_core import core_schema
 
-        hints = get_type_hints(self._cls, include_extras=True)
-        parameters: list[Any] = []
-        for field in self._cls.__attrs_attrs__:
-            if not field.init:
-                continue
-            schema = handler(with_attrs(hints.get(field.name, Any)))
-            if hasattr(field.default, "factory"):  # attrs makes it itself, when it is given its word for "nothing"
-                schema = core_schema.with_default_schema(schema, default_factory=_nothing)
-            elif field.default is not _nothing():
-                schema = core_schema.with_default_schema(schema, default=field.default)
-            mode: Any = "keyword_only" if field.kw_only else "positional_or_keyword"
-            parameters.append(core_schema.arguments_parameter(field.alias, schema, mode=mode))
+        ref = f"{cls.__module__}.{cls.__qualname__}:{id(cls)}{list(arguments) if arguments else ''}"
+        if ref in _open:
+            return core_schema.definition_reference_schema(ref)
+        _open.add(ref)
+        try:
+            parameters = _parameters(cls, arguments, handler)
+        finally:
+            _open.discard(ref)
         return core_schema.call_schema(
             core_schema.arguments_schema(parameters),
-            self._cls,
-            metadata={"unspool": "attrs"},
-            serialization=core_schema.plain_serializer_function_ser_schema(partial(_members, self._cls)),
+            cls,
+            ref=ref,
+            metadata={"unspool": "attrs", "ref": ref},
+            serialization=core_schema.plain_serializer_function_ser_schema(partial(_members, cls)),
         )
+
+    return type(cls.__name__, (), {"__get_pydantic_core_schema__": classmethod(core_schema_of)})
+
+
+def _parameters(cls: Any, arguments: tuple[Any, ...], handler: Any) -> list[Any]:
+    """Describe what the constructor takes."""
+    from pydantic_core import core_schema
+
+    bound = dict(zip(getattr(cls, "__parameters__", ()), arguments, strict=False))
+    hints = get_type_hints(cls, include_extras=True)
+    parameters: list[Any] = []
+    for field in cls.__attrs_attrs__:
+        if not field.init:
+            continue
+        schema = handler.generate_schema(with_attrs(_filled(hints.get(field.name, Any), bound)))
+        if hasattr(field.default, "factory"):  # attrs makes it itself, when it is given its word for "nothing"
+            schema = core_schema.with_default_schema(schema, default_factory=_nothing)
+        elif field.default is not _nothing():
+            schema = core_schema.with_default_schema(schema, default=field.default)
+        mode: Any = "keyword_only" if field.kw_only else "positional_or_keyword"
+        parameters.append(core_schema.arguments_parameter(field.alias, schema, mode=mode))
+    return parameters
+
+
+def _filled(hint: Any, bound: Mapping[Any, Any]) -> Any:
+    """Put the arguments of a generic class in the places of its parameters."""
+    if isinstance(hint, TypeVar):
+        return bound.get(hint, Any)
+    open_places: tuple[Any, ...] = getattr(hint, "__parameters__", ())
+    return hint[tuple(bound.get(place, Any) for place in open_places)] if open_places else hint
 
 
 def _nothing() -> Any:

@@ -6,18 +6,17 @@ it follows 255 references inside each other, in Pyodide 49. Each class is valida
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
-from unspool.schema.faults import children_of
 from unspool.schema.problem import Path
-from unspool.schema.taking import Made, distinct, refusal
+from unspool.schema.validators import Made, distinct, refusal
+from unspool.schema.value_tree import fold
 from unspool.structured.py_values import PyName, PyObject, PySet
 
 if TYPE_CHECKING:
     from pydantic_core import SchemaValidator
 
-_SCALARS = frozenset((type(None), bool, int, float, str))
 SLICE = 40
 """How many constructors inside each other are made at once."""
 
@@ -91,34 +90,6 @@ class Constructors:
                 raise _fault(path, node, refusal("data_type", "Input should be data"))
             case _:
                 return node
-
-
-def fold(value: Any, make: Callable[[Any, Path, int, list[Any]], Any]) -> Any:
-    """Walk a neutral value from the inside out, without recursion. Scalars inside it stay as they are.
-
-    Args:
-        value: the value.
-        make: (node, path, number of constructors around it, what was made of its children) → what is made of it.
-    """
-    frames: list[tuple[Any, Path, int, Iterator[tuple[Any, Any]], list[Any]]] = [
-        (value, (), 0, iter(children_of(value)), [])
-    ]
-    while True:
-        node, path, inside, children, made = frames[-1]
-        following = next(children, None)
-        if following is not None:
-            step, child = following
-            if child.__class__ in _SCALARS:
-                made.append(child)
-                continue
-            deeper = inside + isinstance(node, PyObject)
-            frames.append((child, (*path, step), deeper, iter(children_of(child)), []))
-            continue
-        frames.pop()
-        result = make(node, path, inside, made)
-        if not frames:
-            return result
-        frames[-1][4].append(result)
 
 
 def _copied(node: Any, children: list[Any]) -> Any:

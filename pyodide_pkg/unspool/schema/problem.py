@@ -40,6 +40,7 @@ class Problem:
         self.found = found
         """The value at fault as it was read; `NOTHING` when there is none."""
         self.kind: ProblemKind = kind
+        """What sort of fault."""
 
     def __repr__(self) -> str:
         return f"Problem({path_text(self.path) or 'the answer'}: {self.message})"

@@ -27,18 +27,18 @@ class Scalar:
         """What a text means when it is more than text: `date`, `uuid`, …; as in JSON Schema."""
 
 
-class Choice:
+class LiteralShape:
     """One of some literal values, among them members of Enum classes."""
 
     __slots__ = ("enums", "values")
 
-    def __init__(self, values: Sequence[Any], enums: Sequence[Members] = ()) -> None:
+    def __init__(self, values: Sequence[Any], enums: Sequence[EnumShape] = ()) -> None:
         self.values = tuple(values)
         self.enums = tuple(enums)
         """The classes of those values that are members of one."""
 
 
-class Members:
+class EnumShape:
     """A member of an Enum class."""
 
     __slots__ = ("cls", "members", "name")
@@ -55,7 +55,7 @@ class Members:
         return tuple(cast("Any", self.cls).__members__)
 
 
-class Anything:
+class AnyShape:
     """Any data."""
 
     __slots__ = ("written",)
@@ -65,13 +65,13 @@ class Anything:
         """What is known of it: `Any`, `list[Any]` or `dict[str, Any]`."""
 
 
-class Maybe:
+class UnknownShape:
     """`UNKNOWN`."""
 
     __slots__ = ()
 
 
-class Listing:
+class CollectionShape:
     """Any number of items: a list, a set, a frozenset or a tuple of one kind."""
 
     __slots__ = ("items", "kind", "rules")
@@ -83,7 +83,7 @@ class Listing:
         """`min_length` and `max_length`."""
 
 
-class Fixed:
+class TupleShape:
     """A tuple of so many items, each of its own kind."""
 
     __slots__ = ("items",)
@@ -92,7 +92,7 @@ class Fixed:
         self.items = tuple(items)
 
 
-class Mapped:
+class MappingShape:
     """A dict with any keys."""
 
     __slots__ = ("keys", "rules", "values")
@@ -103,7 +103,7 @@ class Mapped:
         self.rules = dict(rules or {})
 
 
-class Alternatives:
+class UnionShape:
     """A value of one of several shapes; flat, and `None` comes last."""
 
     __slots__ = ("members",)
@@ -112,14 +112,14 @@ class Alternatives:
         self.members = tuple(members)
 
 
-class Alias:
+class AliasShape:
     """A type that contains itself and is no class: it is called by its name."""
 
     __slots__ = ("name", "shape")
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.shape: Shape = Anything()
+        self.shape: Shape = AnyShape()
         """What it stands for."""
 
 
@@ -157,7 +157,7 @@ class Field:
 class Record:
     """A class with fields. Classes may contain each other."""
 
-    __slots__ = ("bases", "cls", "doc", "extra", "fields", "form", "name", "subclasses")
+    __slots__ = ("cls", "doc", "extra", "fields", "form", "name", "subclasses")
 
     def __init__(self, cls: type, form: Form) -> None:
         self.cls = cls
@@ -191,14 +191,32 @@ class Record:
         return f"Record({self.name})"
 
 
-Shape = Scalar | Choice | Members | Anything | Maybe | Listing | Fixed | Mapped | Alternatives | Alias | Record
+Shape = (
+    Scalar
+    | LiteralShape
+    | EnumShape
+    | AnyShape
+    | UnknownShape
+    | CollectionShape
+    | TupleShape
+    | MappingShape
+    | UnionShape
+    | AliasShape
+    | Record
+)
 
 
 def is_name(text: str) -> bool:
-    """Tell whether a text is a name in Python syntax."""
+    """Tell whether a text is a name in Python syntax, and as it stands: Python reads `ﬁ` as `fi`."""
     from keyword import iskeyword
 
-    return text.isidentifier() and not iskeyword(text)
+    if not text.isidentifier() or iskeyword(text):
+        return False
+    if text.isascii():
+        return True
+    from unicodedata import is_normalized  # here, because hardly any name needs it
+
+    return is_normalized("NFKC", text)
 
 
 def class_name(cls: type) -> str:
@@ -216,17 +234,17 @@ def plain_name(name: str) -> str:
 def parts(shape: Shape) -> tuple[Shape, ...]:
     """Give the shapes directly inside a shape; of a class, those of the fields that are shown."""
     match shape:
-        case Listing():
+        case CollectionShape():
             return (shape.items,)
-        case Fixed():
+        case TupleShape():
             return shape.items
-        case Mapped():
+        case MappingShape():
             return (shape.keys, shape.values)
-        case Alternatives():
+        case UnionShape():
             return shape.members
-        case Choice():
+        case LiteralShape():
             return shape.enums
-        case Alias():
+        case AliasShape():
             return (shape.shape,)
         case Record():
             extra = () if shape.extra is None else (shape.extra,)

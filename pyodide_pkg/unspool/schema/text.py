@@ -1,24 +1,18 @@
 """What a model is told about the answer: the text of a type in a protocol, and the words around it.
 
-Our own wording, versioned, and the same to the byte for the same type. Pure; texts are kept with their schema.
+Our own wording, and the same to the byte for the same type. Pure; texts are kept with their schema.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from unspool.errors import ConfigError
 from unspool.schema.json_text import json_form
-
-if TYPE_CHECKING:
-    from unspool.schema.types import Schema
+from unspool.schema.types import Schema
 
 Protocol = Literal["json", "native", "python"]
-
-PROMPT_VERSION = 1
-"""Of the wording below; to be recorded with what was asked."""
 
 _JSON_FORM = "Answer only with JSON of this form, and with nothing else:"
 _JSON_SCHEMA = "Answer only with JSON that matches this JSON Schema, and with nothing else:"
@@ -46,8 +40,6 @@ def schema_text(T: Any, protocol: Protocol = "python", *, defaults: bool = False
         ConfigError: INVALID_OPTIONS when there is no such protocol; what `Schema.of` raises; UNSUPPORTED when a JSON
             Schema, or two classes of one name, are asked for in Python syntax.
     """
-    from unspool.schema.types import Schema
-
     schema: Schema[Any] = Schema.of(T)
     check_protocol(protocol)
     key = (protocol, defaults)
@@ -74,7 +66,11 @@ def schema_prompt(schema: Schema[Any], protocol: Protocol) -> str:
 
 
 def json_prompt(schema: Schema[Any]) -> str:
-    """Write what a model must be told to answer with JSON of a schema: a few lines, to stand after the question."""
+    """Write what a model must be told to answer with JSON of a schema: a few lines, to stand after the question.
+
+    Args:
+        schema: what is asked for.
+    """
     form = schema_text(schema, "json")
     words = [_JSON_SCHEMA if form == schema_text(schema, "native") else _JSON_FORM]
     if _may_be_unknown(schema):
@@ -83,7 +79,7 @@ def json_prompt(schema: Schema[Any]) -> str:
 
 
 def _may_be_unknown(schema: Schema[Any]) -> bool:
-    return schema.typed is not None and schema.typed.reader.may_be_unknown
+    return schema.python_type is not None and schema.python_type.reader.may_be_unknown
 
 
 def format_value(
@@ -95,27 +91,55 @@ def format_value(
         value: plain data, dates and the like, members of Enum classes, instances of pydantic models, dataclasses,
             NamedTuple and attrs classes.
         protocol: "python", or "json" (also "native", which is JSON).
-        T: the type or `Schema` that it is of; needed in JSON where subclasses may stand for a class.
+        T: the type or `Schema` that it is of; needed in JSON where subclasses may stand for a class. The text is then
+            read back, and refused when the value that comes is another one: JSON cannot tell a date from text where a
+            type takes both.
         compact: in Python syntax, one line.
-        missing: in Python syntax, write `MISSING(int)` for fields that were never set (of `model_construct`).
+        missing: in Python syntax, write `MISSING(int)` for fields that were never set (of `model_construct`); such a
+            text is not read back.
+    Returns:
+        The text; of `str` (`T=str`) the value itself, as `parse` takes it. What nests deeper than 64 is read with
+        `max_depth=128`.
     Raises:
-        ConfigError: INVALID_OPTIONS when there is no such protocol, or the text could not be read back.
+        ConfigError: INVALID_OPTIONS, with the path, when there is no such protocol, or the value could not be read
+            back: infinite numbers, integers of more than 4,300 digits, halves of surrogate pairs, secrets, keys that
+            the protocol has none for, what contains itself, is deeper than 128 or has no text form.
     """
-    from unspool.schema.types import Schema
+    if T is str and type(value) is str:
+        return value
+    schema: Schema[Any] | None = None if T is None else Schema.of(T)
+    text = _value_text(value, protocol, schema, compact=compact, missing=missing)
+    if schema is not None and not missing:
+        from unspool.schema.read_back import check_read_back
+
+        check_read_back(text, value, schema, protocol)
+    return text
+
+
+def example_reply(value: Any, protocol: Protocol, *, schema: Schema[Any] | None = None) -> str:
+    """Write a value as the whole reply that a model should have given: of an example, fenced in Python syntax.
+
+    It is shown, never read: that another value may have the same text is no fault here.
+
+    Args:
+        value, protocol: as in `format_value`.
+        schema: what it is a value of.
+    """
+    text = _value_text(value, protocol, schema)
+    return f"```python\n{text}\n```" if protocol == "python" else text
+
+
+def _value_text(
+    value: Any, protocol: Protocol, schema: Schema[Any] | None, *, compact: bool = False, missing: bool = False
+) -> str:
     from unspool.schema.value_text import ValueWriter
 
     check_protocol(protocol)
-    typed = None if T is None or isinstance(T, Mapping) else Schema.of(T).typed
+    typed = None if schema is None else schema.python_type
     writer = ValueWriter(typed, missing=missing)
     if protocol == "python":
         return writer.python(value, compact=compact)
     return writer.json(value, tagged=typed is not None)
-
-
-def example_reply(value: Any, protocol: Protocol, *, schema: Schema[Any] | None = None) -> str:
-    """Write a value as the whole reply that a model should have given: of an example, fenced in Python syntax."""
-    text = format_value(value, protocol, T=schema)
-    return f"```python\n{text}\n```" if protocol == "python" else text
 
 
 def check_protocol(protocol: str) -> None:

@@ -13,18 +13,18 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, cast, overload
 
 from unspool.errors import ConfigError, OutputValidationError
-from unspool.schema.checker import Fault, JsonChecker
-from unspool.schema.faults import invalid
-from unspool.schema.parts import is_object
-from unspool.schema.problem import Problem, ProblemKind, path_text
+from unspool.schema.json_checker import JsonChecker
+from unspool.schema.problem import Problem, path_text
+from unspool.schema.subschemas import is_object
+from unspool.schema.validation_error import invalid
 from unspool.stream.nesting import is_deeper
 from unspool.structured.strict_json import MAX_DEPTH
 
 if TYPE_CHECKING:
     from typing_extensions import TypeForm
 
-    from unspool.schema.rebuild import ValueProtocol
-    from unspool.schema.typed import Typed
+    from unspool.schema.python_type import PythonType
+    from unspool.schema.validator_builder import ValueProtocol
 
 __all__ = ["Schema", "path_text"]
 
@@ -44,12 +44,12 @@ class Schema[T]:
         name: str,
         json_schema: Mapping[str, Any],
         *,
-        typed: Typed[T] | None,
-        check: Callable[[Any], list[Fault]] | None,
+        typed: PythonType[T] | None,
+        check: Callable[[Any], list[Problem]] | None,
     ) -> None:
         """Made by `Schema.of`."""
         self.name = name
-        self.typed = typed
+        self.python_type = typed
         """What is known of the Python type; None for a JSON Schema."""
         self._json_schema = dict(json_schema)
         self._check = check
@@ -81,6 +81,10 @@ class Schema[T]:
                 be asked for, such as a callable (with its path), or a JSON Schema uses a keyword that cannot be checked
                 here.
         """
+        if name is not None and not isinstance(cast("Any", name), str):
+            raise ConfigError("INVALID_OPTIONS", "The name of a schema must be a text.")
+        if subclasses and not _are_classes(subclasses):
+            raise ConfigError("INVALID_OPTIONS", "subclasses must be a sequence of classes, such as [Dog, Cat].")
         if isinstance(T, Schema):
             return T  # pyright: ignore[reportUnknownVariableType]
         if is_object(T):
@@ -106,7 +110,9 @@ class Schema[T]:
         try:
             json.dumps(schema, allow_nan=False)
         except (TypeError, ValueError) as error:
-            raise ConfigError("INVALID_OPTIONS", f"The JSON Schema is not JSON: {error}") from error
+            has_types = any(isinstance(value, type) for value in schema.values())
+            reason = "of a dict of types make a TypedDict or a model." if has_types else error
+            raise ConfigError("INVALID_OPTIONS", f"The JSON Schema is not JSON: {reason}") from error
         title = schema.get("title")
         label = _clean_name(name or (title if isinstance(title, str) else ""))
         return Schema[Any](label, schema, typed=None, check=JsonChecker(schema).problems if check else None)
@@ -142,48 +148,71 @@ class Schema[T]:
             OutputValidationError: OUTPUT_INVALID with one line for each fault, path first, and `problems`;
                 OUTPUT_TOO_LARGE when it nests deeper than 128, or so deep in a recursive union of types that look alike
                 that pydantic would take seconds.
-            ConfigError: UNSUPPORTED when a JSON Schema, or two classes of one name, are asked for in Python syntax.
+            ConfigError: UNSUPPORTED when a JSON Schema, or two classes of one name, are asked for in Python syntax;
+                INVALID_OPTIONS when there is no such protocol.
         """
         if protocol == "python":
             return self.for_python().validate_python(self.name, value)
+        if cast("Any", protocol) != "json":
+            raise ConfigError("INVALID_OPTIONS", "A value is validated by protocol 'json' or 'python'.")
         if is_deeper(value, MAX_DEPTH):
             raise OutputValidationError("OUTPUT_TOO_LARGE", f"The answer nests deeper than {MAX_DEPTH}.")
-        if self.typed is not None:
-            return self.typed.validate_json(self.name, value)
+        if self.python_type is not None:
+            return self.python_type.validate_json(self.name, value)
         try:
-            faults = self._check(value) if self._check else []
+            problems = self._check(value) if self._check else []
         except RecursionError:
             raise OutputValidationError("OUTPUT_TOO_LARGE", "The answer nests too deep to be checked.") from None
-        if faults:
-            raise invalid(self.name, [_problem_of(fault) for fault in faults])
+        if problems:
+            raise invalid(self.name, problems)
         return cast("T", value)
 
     def dump_json(self, value: T) -> str:
-        """Write a validated value as JSON text, in the shape that the JSON Schema describes."""
-        if self.typed is not None:
-            return self.typed.dump_json(value)
-        return json.dumps(value, allow_nan=False, separators=(",", ":"))
+        """Write a validated value as JSON text, as its type serialises itself.
 
-    def for_python(self) -> Typed[T]:
+        Args:
+            value: what `validate` gave.
+        Raises:
+            ConfigError: INVALID_OPTIONS when it is no such value.
+        """
+        try:
+            return self._written(value)
+        except (TypeError, ValueError) as error:
+            raise ConfigError("INVALID_OPTIONS", f"The value cannot be written as {self.name}: {error}") from error
+
+    def _written(self, value: T) -> str:
+        if self.python_type is None:
+            return json.dumps(value, allow_nan=False, separators=(",", ":"))
+        if self.python_type.has_subclasses:
+            from unspool.schema.value_text import json_text
+
+            return json_text(value, self.python_type)
+        core: Any = self.python_type.adapter.core_schema
+        # What a validator of the application makes may be of any type: of it pydantic warns.
+        if core["type"] in ("model", "dataclass") and not isinstance(value, core["cls"]):
+            raise TypeError(f"it is of the type {type(value).__name__}")
+        return self.python_type.adapter.dump_json(value, by_alias=True).decode()
+
+    def for_python(self) -> PythonType[T]:
         """Give what is known of the Python type.
 
         Raises:
             ConfigError: UNSUPPORTED for a JSON Schema.
         """
-        if self.typed is None:
+        if self.python_type is None:
             raise ConfigError(
                 "UNSUPPORTED", f"{self.name} is a JSON Schema: ask for it in JSON. Python syntax is for Python types."
             )
-        return self.typed
+        return self.python_type
 
     def __repr__(self) -> str:
         return f"Schema({self.name!r})"
 
 
 def _of_type(T: Any, name: str | None, subclasses: Sequence[type]) -> Schema[Any]:
-    from unspool.schema.typed import type_name, typed_of
+    from unspool.schema.python_type import python_type_of, type_name
 
-    typed = typed_of(T, subclasses)
+    typed = python_type_of(T, subclasses)
     return Schema[Any](_clean_name(name or type_name(T)), typed.json_schema, typed=typed, check=None)
 
 
@@ -192,13 +221,9 @@ def _of_class(cls: type, _version: int) -> Schema[Any]:
     return _of_type(cls, None, ())
 
 
+def _are_classes(value: Any) -> bool:
+    return isinstance(value, Collection) and all(isinstance(cls, type) for cls in cast("Any", value))
+
+
 def _clean_name(name: str) -> str:
     return _NAME.sub("_", name)[:64].strip("_") or "Answer"
-
-
-def _problem_of(fault: Fault) -> Problem:
-    path, message, found = fault
-    kind: ProblemKind = (
-        "missing-field" if "is required" in message else "type" if message.startswith("should be ") else "value"
-    )
-    return Problem(path, message, found, kind=kind)

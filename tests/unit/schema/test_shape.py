@@ -8,15 +8,16 @@ import pytest
 from pydantic import BaseModel
 
 from unspool.schema.shape import (
-    Alternatives,
-    Anything,
+    AnyShape,
+    CollectionShape,
     Field,
-    Fixed,
-    Listing,
-    Mapped,
+    MappingShape,
     Record,
     Scalar,
+    TupleShape,
+    UnionShape,
     class_name,
+    is_name,
     parts,
 )
 
@@ -28,6 +29,11 @@ class Box[T](BaseModel):
 @pytest.mark.parametrize(("cls", "name"), [(int, "int"), (Box[int], "Box_int"), (Box[list[int]], "Box_list_int")])
 def test_class_name(cls: type, name: str) -> None:
     assert class_name(cls) == name
+
+
+def test_a_name_is_one_that_python_reads_as_it_stands() -> None:
+    """PEP 3131: identifiers are NFKC-normalised while they are read."""
+    assert [is_name(text) for text in ("a1", "é", "class", "1a", "ﬁ", "e\u0301", "")] == [True, True, *[False] * 5]
 
 
 def test_record() -> None:
@@ -42,7 +48,7 @@ def test_record() -> None:
     assert record.slots == ("a",)
     assert record.is_callable
     assert parts(record) == (number, text)
-    record.extra = Anything()
+    record.extra = AnyShape()
     assert parts(record) == (number, text, record.extra)
     record.fields = (Field("not a name", number, alias="x", required=True),)
     assert not record.is_callable
@@ -52,10 +58,10 @@ def test_parts() -> None:
     number, text = Scalar("int"), Scalar("str")
     shapes: list[tuple[Any, tuple[Any, ...]]] = [
         (number, ()),
-        (Listing("set", number), (number,)),
-        (Fixed([number, text]), (number, text)),
-        (Mapped(text, number), (text, number)),
-        (Alternatives([number, text]), (number, text)),
+        (CollectionShape("set", number), (number,)),
+        (TupleShape([number, text]), (number, text)),
+        (MappingShape(text, number), (text, number)),
+        (UnionShape([number, text]), (number, text)),
     ]
     for shape, below in shapes:
         assert parts(shape) == below

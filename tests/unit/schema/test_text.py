@@ -1,4 +1,4 @@
-"""What a model is told. The wording is frozen here: a change of it is a change of `PROMPT_VERSION`."""
+"""What a model is told. The wording is frozen here."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from pydantic import BaseModel
 
 from unspool.errors import ConfigError
 from unspool.schema import Schema, Unknown, example_reply, schema_prompt, schema_text
-from unspool.schema.text import PROMPT_VERSION
 
 
 class City(BaseModel):
@@ -31,7 +30,6 @@ list[int]"""
 
 
 def test_python_prompt() -> None:
-    assert PROMPT_VERSION == 1
     assert schema_prompt(Schema.of(list[int]), "python") == PYTHON
 
 

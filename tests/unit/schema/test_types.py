@@ -394,7 +394,8 @@ class Streamed(BaseModel):
     ("wanted", "words"),
     [
         (Hooked, "a hook's own fault"),
-        ("list[", "list"),
+        ("list[int]", "not its name"),  # pydantic would evaluate it
+        (list["Nowhere"], "'Nowhere' is not defined"),  # type: ignore[name-defined]  # noqa: F821
         (Annotated[str, Field(pattern="(")], "regex"),
         (Annotated[str, Field(pattern="(?=a)b")], "look-around"),
         (Iterable[int], "ask for a list"),  # pydantic gives an iterator, which validates when somebody reads it

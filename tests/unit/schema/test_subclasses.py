@@ -96,6 +96,16 @@ def test_json_schema() -> None:
     assert native_schema(FAMILY, "openai").reason is None
 
 
+class AnyAnimal(BaseModel):
+    one: Animal
+
+
+def test_class_with_the_name_of_a_family() -> None:
+    schema = Schema.of(AnyAnimal, subclasses=[Stray]).json_schema()
+    assert list(schema["$defs"]) == ["Animal", "Stray", "AnyAnimal_"]
+    assert schema["properties"]["one"] == {"$ref": "#/$defs/AnyAnimal_"}
+
+
 def test_dataclasses() -> None:
     schema = Schema.of(list[Shape], subclasses=[Square])
     value = [PyObject("Square", {"sides": 4, "edge": 2}), PyObject("Shape", {"sides": 3})]

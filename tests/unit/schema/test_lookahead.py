@@ -1,4 +1,4 @@
-"""Survey: what a type allows at one place, before a value has come. F17 for the text that is withheld."""
+"""Lookahead: what a type allows at one place, before a value has come. F17 for the text that is withheld."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, SecretStr, StringConstraints
 
 from unspool.schema import Schema, Unknown
-from unspool.schema.survey import Survey
+from unspool.schema.lookahead import Lookahead
 
 
 class Item(BaseModel):
@@ -27,9 +27,9 @@ class Colour(enum.Enum):
     RED = "red"
 
 
-def survey(T: Any, config: Any = None) -> Survey:
+def survey(T: Any, config: Any = None) -> Lookahead:
     reader = Schema.of(T).for_python().reader
-    return Survey(reader, reader.core, config)
+    return Lookahead(reader, reader.core, config)
 
 
 @pytest.mark.parametrize(

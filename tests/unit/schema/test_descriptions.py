@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, NamedTuple, NotRequired, Required
 
 import pytest
 from pydantic import BaseModel, Field
-from typing_extensions import Doc, TypedDict
+from typing_extensions import Doc, ReadOnly, TypedDict
 
-from unspool.schema.sayings import Sayings, docstring_of
+from unspool.schema.descriptions import Descriptions, docstring_of
 from unspool.schema.shape import Form, Record
 
 
@@ -38,12 +38,33 @@ class Members(TypedDict):
     text: Annotated[int, Doc("as Doc")]
 
 
+class Qualified(TypedDict):
+    a: NotRequired[Annotated[int, "as text"]]
+    b: ReadOnly[Required[Annotated[int, "first", "as text"]]]
+    c: Annotated[NotRequired[Annotated[int, "inner"]], "as text"]
+
+
+type Named = Annotated[int, "as text"]
+
+
+@dataclasses.dataclass
+class Aliased:
+    a: Named
+    b: dataclasses.InitVar[Annotated[int, "as text"]]
+    c: Annotated[Named, "as text"]
+
+
+class AliasedModel(BaseModel):
+    a: Named
+    b: Annotated[Named | None, Doc("first"), Doc("as text")]
+
+
 class Lost(NamedTuple):
     text: Nowhere  # type: ignore[name-defined]  # noqa: F821
 
 
 def said(cls: type, form: Form, name: str, node: Any = None) -> str:
-    return Sayings(Record(cls, form)).of(name, [node or {}])
+    return Descriptions(Record(cls, form)).of(name, [node or {}])
 
 
 def test_descriptions() -> None:
@@ -53,6 +74,15 @@ def test_descriptions() -> None:
     assert said(Data, "dataclass", "text") == "as text"
     assert said(Tuple, "named-tuple", "text") == "as text"
     assert said(Members, "typed-dict", "text") == "as Doc"
+
+
+@pytest.mark.parametrize(
+    ("cls", "form", "names"),
+    [(Qualified, "typed-dict", "abc"), (Aliased, "dataclass", "abc"), (AliasedModel, "model", "ab")],
+)
+def test_behind_qualifiers_and_names(cls: type, form: Form, names: str) -> None:
+    """PEP 655, PEP 695, PEP 705; PEP 727: of several, the last counts."""
+    assert {said(cls, form, name) for name in names} == {"as text"}
 
 
 def test_names_that_only_pydantic_could_resolve() -> None:

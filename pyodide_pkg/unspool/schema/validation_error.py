@@ -1,18 +1,17 @@
-"""Faults: what pydantic and the checker find wrong with an answer, as problems with paths, and as one message.
+"""OutputValidationError of an answer: made of what pydantic or the checker found wrong, path first.
 
-In: their errors and the value as it was read, JSON or Python. Out: `Problem`s and an `OutputValidationError`. No IO.
+In: their errors and the value as it was read, JSON or Python. Out: `Problem`s, and one error that tells them. No IO.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from unspool.errors import OutputValidationError
-from unspool.schema.parts import is_object
-from unspool.schema.problem import NOTHING, Path, Problem, ProblemKind, path_text
-from unspool.structured.py_values import PyObject, PySet
+from unspool.schema.problem import NOTHING, Problem, ProblemKind, path_text
+from unspool.schema.value_tree import leaves, member_of
 
 if TYPE_CHECKING:
     from pydantic import ValidationError
@@ -50,7 +49,8 @@ def invalid(name: str, problems: Sequence[Problem], *, count: int = 0, python: b
     show = shown_python if python else shown_json
     lines: list[str] = []
     for problem in problems[:_MAX_SHOWN]:
-        line = f"{path_text(problem.path) or 'the answer'}: {problem.message[:_MAX_REASON_CHARS]}"
+        reason = " ".join(problem.message[:_MAX_REASON_CHARS].split())
+        line = f"{path_text(problem.path) or 'the answer'}: {reason}"
         lines.append(line if problem.found is NOTHING else f"{line}, got {show(problem.found)}")
     count = max(count, len(problems))
     if count > len(lines):
@@ -110,55 +110,6 @@ def _kind(kind: str, loc: Sequence[Any]) -> ProblemKind:
     if kind in _KINDS:
         return _KINDS[kind]
     return "type" if kind.endswith("_type") else "value"
-
-
-def member_of(value: Any, step: Any) -> Any:
-    """Give what stands in a value under a name, a key or a number; `NOTHING` when nothing does."""
-    match value:
-        case PyObject():
-            members: Any = value.fields
-        case PySet():
-            members = value.items
-        case _:
-            members = value
-    if isinstance(members, Mapping):
-        mapping: Mapping[Any, Any] = cast("Any", members)
-        return mapping.get(step, NOTHING)
-    if isinstance(members, list | tuple) and isinstance(step, int):
-        items = cast("Sequence[Any]", members)
-        return items[step] if 0 <= step < len(items) else NOTHING
-    return NOTHING
-
-
-def children_of(value: Any) -> list[tuple[Any, Any]]:
-    """Give the values directly inside a value, each with its step of the path."""
-    match value:
-        case PyObject():
-            return list(value.fields.items())
-        case PySet():
-            return list(enumerate(value.items))
-        case dict():
-            members: dict[Any, Any] = cast("Any", value)
-            return list(members.items())
-        case list() | tuple() | set() | frozenset():
-            return list(enumerate(cast("Sequence[Any]", value)))
-        case _:
-            return []
-
-
-def leaves(value: Any) -> Iterator[tuple[Path, Any]]:
-    """Walk a value without recursion and give each key (as a leaf of its member) and each scalar with its path."""
-    stack: list[tuple[Path, Any]] = [((), value)]
-    while stack:
-        path, item = stack.pop()
-        children = children_of(item)
-        if is_object(item):
-            for key, _ in children:
-                yield (*path, key), key
-        if children:
-            stack.extend(((*path, step), child) for step, child in reversed(children))
-        else:
-            yield path, item
 
 
 def lone_surrogates(value: Any) -> list[Problem]:

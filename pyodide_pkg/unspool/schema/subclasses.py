@@ -1,5 +1,7 @@
-"""Families: classes and the subclasses that may stand for them, when those were named (P22). In: shapes and the JSON
-Schemas of the classes. Out: the shapes with their subclasses, and one JSON Schema in which `class` tells them apart.
+"""Subclasses that may stand for a class, when they were named (P22).
+
+In: shapes and the JSON Schemas of the classes. Out: the shapes with their subclasses, and one JSON Schema in which
+`class` tells them apart.
 """
 
 from __future__ import annotations
@@ -8,16 +10,18 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from unspool.errors import ConfigError
-from unspool.schema.taking import TAG
+from unspool.schema.attrs_class import with_attrs
+from unspool.schema.schema_generator import schema_generator
+from unspool.schema.validators import TAG
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
-    from unspool.schema.reader import ShapeReader
     from unspool.schema.shape import Record
+    from unspool.schema.shape_reader import ShapeReader
 
 
-def with_families(reader: ShapeReader, subclasses: Sequence[Any]) -> None:
+def with_subclasses(reader: ShapeReader, subclasses: Sequence[Any]) -> None:
     """Tell the classes of a type which of some subclasses may stand for them.
 
     Raises:
@@ -34,7 +38,7 @@ def with_families(reader: ShapeReader, subclasses: Sequence[Any]) -> None:
             raise ConfigError("INVALID_OPTIONS", f"{cls.__name__} is a subclass of no class that is asked for.")
 
 
-def family_schema(adapter: TypeAdapter[Any], reader: ShapeReader) -> dict[str, Any]:
+def schema_of_subclasses(adapter: TypeAdapter[Any], reader: ShapeReader) -> dict[str, Any]:
     """Make the JSON Schema of a type whose classes have subclasses."""
     from pydantic import TypeAdapter
 
@@ -43,11 +47,16 @@ def family_schema(adapter: TypeAdapter[Any], reader: ShapeReader) -> dict[str, A
     for head in heads:
         members.update({record.cls: record for record in (head, *head.subclasses)})
     inputs: list[Any] = [("root", "validation", adapter)]
-    inputs += [(cls, "validation", TypeAdapter(cls)) for cls in members]
-    schemas, top = TypeAdapter.json_schemas(inputs, by_alias=True)
+    inputs += [(cls, "validation", TypeAdapter(with_attrs(cls))) for cls in members]
+    schemas, top = TypeAdapter.json_schemas(inputs, schema_generator=schema_generator())
     definitions: dict[str, Any] = top["$defs"]
     refs = {cls: str(schemas[cls, "validation"]["$ref"]) for cls in members}
-    renamed = {refs[head.cls]: f"#/$defs/Any{_last(refs[head.cls])}" for head in heads}
+    renamed: dict[str, str] = {}
+    for head in heads:
+        name = f"Any{_last(refs[head.cls])}"
+        while name in definitions:  # the application may have a class of that name
+            name += "_"
+        renamed[refs[head.cls]] = f"#/$defs/{name}"
     root = _renamed(schemas["root", "validation"], renamed)
     definitions = {name: _renamed(definition, renamed) for name, definition in definitions.items()}
     for cls, record in members.items():

@@ -1,4 +1,4 @@
-"""What the validators of `Rebuild` do with one value: take a constructor apart, match a literal, read a date.
+"""What the validators of `ValidatorBuilder` do with one value: take a constructor apart, match a literal, read a date.
 
 Each takes a neutral value and gives what pydantic shall go on with, or raises pydantic's own error for it.
 """
@@ -6,12 +6,15 @@ Each takes a neutral value and gives what pydantic shall go on with, or raises p
 from __future__ import annotations
 
 import json
+from collections import deque
 from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import suppress
+from enum import Enum
 from itertools import islice
 from typing import TYPE_CHECKING, Any, cast
 
-from unspool.schema.markers import UNKNOWN, UNKNOWN_JSON
+from unspool.schema.collisions import MAX_COLLISIONS, collide
+from unspool.schema.unknown import UNKNOWN, UNKNOWN_JSON
 from unspool.structured.py_values import PyName, PyObject, PySet
 
 if TYPE_CHECKING:
@@ -45,7 +48,7 @@ class Made:
         return f"{self.name}(…)"
 
 
-class Lazily:
+class LazyValidator:
     """A validator that is built when the first value comes."""
 
     __slots__ = ("_config", "_core", "_validator")
@@ -65,10 +68,18 @@ class Lazily:
 
     def read(self, text: str) -> Any:
         """Validate JSON text, in strict mode."""
+        return self._checked(self.validator.validate_json, text)
+
+    def take(self, value: Any) -> Any:
+        """Validate a value of Python's, in strict mode: one that a validator of the application has made."""
+        return self._checked(self.validator.validate_python, value)
+
+    @staticmethod
+    def _checked(validate: Callable[..., Any], given: Any) -> Any:
         from pydantic import ValidationError
 
         try:
-            return self.validator.validate_json(text, strict=True)
+            return validate(given, strict=True)
         except ValidationError as error:
             first = error.errors(include_url=False, include_context=False)[0]
             raise refusal(first["type"], first["msg"]) from None
@@ -95,6 +106,8 @@ def arguments(record: Record, loose: bool, value: Any) -> Mapping[str, Any]:
         members: dict[Any, Any] = cast("Any", value)
         if all(isinstance(key, str) for key in members):
             return members
+    if loose and record.form in ("model", "dataclass") and isinstance(value, record.cls):
+        return cast("Mapping[str, Any]", value)  # made by a validator of the application, and taken as it is
     raise refusal("wrong_class_type", f"Input should be {record.name}(…)")
 
 
@@ -141,8 +154,6 @@ def unknown(value: Any) -> Any:
 
 def literals(expected: Collection[Any]) -> dict[tuple[type, Any], Any]:
     """Index literal values by type and value, members of Enum classes also by their names and values."""
-    from enum import Enum
-
     index: dict[tuple[type, Any], Any] = {}
     for value in expected:
         kind = cast("Any", type(value))
@@ -161,7 +172,7 @@ def literal(index: Mapping[tuple[type, Any], Any], value: Any) -> Any:
         kind = cast("Any", type(value))
         return index[kind, value]
     except (KeyError, TypeError):
-        values = (expected for kind, expected in index if kind is not PyName)
+        values = (expected for kind, expected in index if kind is not PyName and not isinstance(expected, Enum))
         raise refusal("literal_error", f"Input should be {_shown(values)}") from None
 
 
@@ -183,6 +194,8 @@ def members(cls: Any) -> dict[tuple[type, Any], Any]:
 
 def member(cls: Any, index: Mapping[tuple[type, Any], Any], value: Any) -> Any:
     """Take a member of an Enum class: by name (`Color.RED`), by call (`Color('red')`), or by its bare value (P60)."""
+    if isinstance(value, cls):  # made by a validator of the application
+        return value
     if isinstance(value, PyName):
         kind, _, name = value.name.partition(".")
         if kind == cls.__name__ and name in cls.__members__:
@@ -199,25 +212,76 @@ def member(cls: Any, index: Mapping[tuple[type, Any], Any], value: Any) -> Any:
             for found in cls:
                 if type(found.value) is kind and found.value == value:
                     return found
-        if isinstance(value, str | int) and not isinstance(value, bool):
-            found = cls._missing_(value)
-            if isinstance(found, cls):
-                return found
+        found = _missing(cls, value)
+        if found is not None:
+            return found
     raise refusal("enum", f"Input should be {_shown(found.value for found in cls)}")
+
+
+def _missing(cls: Any, value: Any) -> Any:
+    """Ask an Enum class for the member that it makes of a value, if it does."""
+    if not isinstance(value, str | int) or isinstance(value, bool):
+        return None
+    found = cls._missing_(value)
+    return found if isinstance(found, cls) else None
+
+
+class JsonChoices:
+    """Values of a Literal or of an Enum class by their forms in JSON, as the JSON Schema has them; `true` is not 1."""
+
+    __slots__ = ("_by_text", "_cls", "_forms")
+
+    def __init__(self, values: Iterable[Any], cls: Any = None) -> None:
+        """
+        Args:
+            values: the values, or the members of the class.
+            cls: the Enum class.
+        """
+        from pydantic_core import to_jsonable_python
+
+        self._cls = cls
+        self._by_text: dict[str, Any] = {}
+        self._forms: list[Any] = []
+        for value in values:
+            form = to_jsonable_python(value)
+            self._forms.append(form)
+            self._by_text.setdefault(json.dumps(form, sort_keys=True), value)
+
+    def take(self, value: Any) -> Any:
+        """Take one of them."""
+        try:
+            text = json.dumps(value, sort_keys=True)
+        except TypeError:  # made by a validator of the application
+            text = ""
+            if value in self._by_text.values():
+                return value
+        if text in self._by_text:
+            return self._by_text[text]
+        if self._cls is not None:
+            # A float of a class may be written without its point.
+            found = self._by_text.get(f"{text}.0") if type(value) is int else None
+            found = _missing(self._cls, value) if found is None else found
+            if found is not None:
+                return found
+        raise refusal("literal_error" if self._cls is None else "enum", f"Input should be {_shown(self._forms)}")
 
 
 def set_items(kind: str, value: Any) -> list[Any]:
     """Give the items of a set as written; `frozenset(…)` is no set."""
     if isinstance(value, PySet) and (kind == "frozenset" or not value.frozen):
         return list(value.items)
+    if isinstance(value, set | frozenset):  # made by a validator of the application
+        return list(cast("Iterable[Any]", value))
     raise refusal(f"{kind}_type", f"Input should be a {kind}")
 
 
 def json_list(value: Any) -> list[Any]:
-    """Take a list of JSON."""
+    """Take a list of JSON; also what a validator of the application has made of one."""
     if isinstance(value, list):
         items: list[Any] = cast("Any", value)
         return items
+    if isinstance(value, tuple | set | frozenset | deque):
+        return list(cast("Iterable[Any]", value))
     raise refusal("list_type", "Input should be a list")
 
 
@@ -229,29 +293,53 @@ def json_tuple(value: Any) -> tuple[Any, ...]:
 def distinct(items: list[Any]) -> list[Any]:
     """Drop items that equal an earlier one."""
     try:
+        if collide(items):
+            raise refusal("hash_collisions", "Items of a set should not be chosen to have equal hashes")
         return list(dict.fromkeys(items))
     except TypeError:
         raise refusal("unhashable", "Items of a set should be hashable") from None
 
 
-def as_json(leaf: Lazily, value: Any) -> Any:
-    """Read a value in the text form that it has in JSON: a date, a UUID, a Decimal, …"""
+def as_json(leaf: LazyValidator, value: Any) -> Any:
+    """Read a value in the text form that it has in JSON: a date, a UUID, a Decimal, …
+
+    What is no JSON may have been made by a validator of the application.
+    """
     try:
         text = json.dumps(value, allow_nan=False)
-    except (TypeError, ValueError):
+    except TypeError:
+        return leaf.take(value)
+    except ValueError:
         raise refusal("data_type", "Input should be text or a number") from None
     return leaf.read(text)
 
 
-def as_bytes(leaf: Lazily, value: Any) -> Any:
+def as_bytes(leaf: LazyValidator, value: Any) -> Any:
     """Read bytes: a bytes literal, or the text form of JSON."""
     return leaf.validator.validate_python(value) if isinstance(value, bytes) else as_json(leaf, value)
 
 
-def json_key(keys: Lazily, key: Any) -> Any:
+def json_key(keys: LazyValidator, key: Any) -> Any:
     """Read the key of a JSON object as what a dict of Python has for keys."""
-    [read] = keys.read(json.dumps({key: None}))
+    try:
+        text = json.dumps({key: None})
+    except TypeError:  # made by a validator of the application
+        [read] = keys.take({key: None})
+    else:
+        [read] = keys.read(text)
     return read
+
+
+def keyed(keys: LazyValidator, value: Any) -> Any:
+    """Take a JSON object whose keys become something else than text."""
+    read: list[Any] = []
+    if isinstance(value, dict) and len(cast("Any", value)) > MAX_COLLISIONS:
+        for key in cast("dict[str, Any]", value):
+            with suppress(ValueError):  # what is wrong with it is told where it stands
+                read.append(json_key(keys, key))
+    if collide(read):
+        raise refusal("hash_collisions", "Keys should not be chosen to have equal hashes")
+    return cast("Any", value)
 
 
 def hidden(value: Any) -> Any:
@@ -259,6 +347,11 @@ def hidden(value: Any) -> Any:
     raise refusal("unexpected_field", "Extra inputs are not permitted")
 
 
-def default_of(own: Lazily, made: Callable[..., Any], *data: Any) -> Any:
+def as_it_is(own: LazyValidator, value: Any) -> Any:
+    """Validate a value of Python's as the type itself says."""
+    return own.validator.validate_python(value)
+
+
+def default_of(own: LazyValidator, made: Callable[..., Any], *data: Any) -> Any:
     """Make a default and validate it as the type itself says."""
-    return own.validator.validate_python(made(*data))
+    return as_it_is(own, made(*data))

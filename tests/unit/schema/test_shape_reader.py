@@ -22,16 +22,18 @@ from pydantic import (
     SecretStr,
     TypeAdapter,
     WithJsonSchema,
+    WrapValidator,
     model_validator,
 )
+from tests.support import named
 
 from unspool.errors import ConfigError
 from unspool.schema import Schema
 from unspool.schema.python_text import annotation
-from unspool.schema.reader import ShapeReader
 from unspool.schema.shape import Record
+from unspool.schema.shape_reader import ShapeReader
 
-type Alias = list[int]
+type AliasShape = list[int]
 UserId = NewType("UserId", int)
 
 
@@ -46,7 +48,7 @@ def shape_of(wanted: Any) -> Any:
 @pytest.mark.parametrize(
     ("wanted", "text"),
     [
-        (Alias, "list[int]"),
+        (AliasShape, "list[int]"),
         (UserId, "int"),
         (Optional[int], "int | None"),  # noqa: UP045
         (Union[int, Union[str, None]], "Union[int, str, None]"),  # noqa: UP007
@@ -133,7 +135,7 @@ def test_fields() -> None:
         ("plain", "plain", True),
         ("aliased", "from", True),
         ("chosen", "a", True),
-        ("pathed", "c", False),
+        ("pathed", "pathed", False),
         ("optional", "optional", False),
         ("made", "made", False),
     ]
@@ -171,10 +173,28 @@ def test_docstrings_that_nobody_wrote() -> None:
     assert shape_of(Parent).doc == "Of the parent."
 
 
+class Filled(BaseModel):
+    @model_validator(mode="before")
+    @classmethod
+    def filled(cls, data: Any) -> Any:
+        return data
+
+
 @pytest.mark.parametrize(
     ("wanted", "care"),
-    [(int, False), (Literal["a"], False), (Literal[1], True), (Color, False), (list[Literal[True]], True)],
-    ids=str,
+    [
+        (int, False),
+        (Literal["a"], False),
+        (Literal[1], True),
+        (Color, False),
+        (list[Literal[True]], True),
+        (Annotated[int, AfterValidator(abs)], False),
+        (Annotated[int, BeforeValidator(abs)], True),
+        (list[Annotated[int, WrapValidator(lambda value, handler: handler(value))]], True),
+        (Filled, True),
+        (list[Filled | int], True),
+    ],
+    ids=named,
 )
 def test_needs_care(wanted: Any, care: bool) -> None:
     reader = ShapeReader(TypeAdapter(wanted).core_schema)  # type: ignore[arg-type]

@@ -6,41 +6,48 @@ the JSON Schema that pydantic makes of it, so that a new one costs detail, not c
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 
 from unspool.errors import ConfigError
+from unspool.schema.descriptions import Descriptions, docstring_of
 from unspool.schema.problem import NOTHING
-from unspool.schema.sayings import Core, Sayings, docstring_of, metadata_of
+from unspool.schema.pydantic_nodes import (
+    FUNCTIONS,
+    MAPPINGS,
+    RECORDS,
+    Core,
+    alias_paths,
+    allows_extra,
+    choices_of,
+    field_nodes,
+    fields_node,
+    metadata_of,
+    name_in_json,
+    unwrapped,
+)
+from unspool.schema.schema_generator import schema_generator
 from unspool.schema.shape import (
-    Alias,
-    Alternatives,
-    Anything,
-    Choice,
+    AliasShape,
+    AnyShape,
+    CollectionShape,
+    EnumShape,
     Field,
-    Fixed,
     Form,
-    Listing,
-    Mapped,
-    Maybe,
-    Members,
+    LiteralShape,
+    MappingShape,
     Record,
     Scalar,
     Shape,
+    TupleShape,
+    UnionShape,
+    UnknownShape,
     class_name,
     plain_name,
 )
+from unspool.schema.type_depth import MAX_CLASS_DEPTH, too_deep
 
-__all__ = ["RECORDS", "Core", "ShapeReader", "allows_extra", "choices_of", "field_nodes", "fields_node"]
-
-RECORDS: dict[str, Form] = {
-    "model": "model",
-    "dataclass": "dataclass",
-    "typed-dict": "typed-dict",
-    "named-tuple": "named-tuple",
-    "call": "named-tuple",  # how pydantic 2.12 spells one
-}
-_FUNCTIONS = ("function-before", "function-after", "function-wrap")
 _SCALARS = {"int": "int", "float": "float", "bool": "bool", "str": "str", "none": "None"}
 _FORMATS = {
     "bytes": "bytes",
@@ -76,14 +83,16 @@ class ShapeReader:
         """For each class its node, with the validators around it."""
         self.by_fields: dict[int, Record] = {}
         """Classes by the identity of the node that lists their fields."""
-        self.enums: dict[type, Members] = {}
+        self.enums: dict[type, EnumShape] = {}
         """The Enum classes that are met."""
-        self._aliases: dict[str, Alias] = {}
+        self._aliases: dict[str, AliasShape] = {}
         self._reading: set[str] = set()
         self.may_be_unknown = False
         """Whether `UNKNOWN` is an answer somewhere."""
         self.needs_care = False
-        """Whether pydantic's own strict JSON mode would take more than the type says: `true` for 1, a hidden field."""
+        """Whether pydantic's own strict JSON mode would take more than the type says: `true` for 1, a hidden field; or
+        less, below a validator that sees the data first; or longer than it should, over numbers whose hashes are equal.
+        """
         while core["type"] == "definitions":
             self.definitions.update({node["ref"]: node for node in core["definitions"]})
             core = core["schema"]
@@ -92,7 +101,7 @@ class ShapeReader:
     @property
     def description(self) -> str:
         """What is said about the answer as a whole."""
-        said = (metadata_of(node).get("pydantic_js_updates", {}).get("description") for node in _chain(self.core))
+        said = (metadata_of(node).get("pydantic_js_updates", {}).get("description") for node in unwrapped(self.core))
         return next((str(text) for text in said if text), "")
 
     def read(self) -> Shape:
@@ -117,8 +126,8 @@ class ShapeReader:
         metadata = metadata_of(node)
         if metadata.get("unspool") == "unknown":
             self.may_be_unknown = True
-            return Maybe()
-        if kind in RECORDS or (kind in _FUNCTIONS and self.record_node(node) is not None):
+            return UnknownShape()
+        if kind in RECORDS or (kind in FUNCTIONS and self.record_node(node) is not None):
             return self._record(node, path)
         match kind:
             case "definition-ref":
@@ -134,25 +143,32 @@ class ShapeReader:
             case "lax-or-strict":
                 return self._formatted(node, self._read(node["strict_schema"], path))
             case "function-before" | "function-wrap" | "function-after":
+                self._note_function(node)
                 return self._formatted(node, self._read(node["schema"], path))
             case "chain":
                 return self._read(node["steps"][0], path)
             case "any":
-                return Anything()
+                return AnyShape()
             case "literal":
                 return self._choice(node["expected"])
             case "enum":
                 return self._members(node["cls"])
-            case "list" | "set" | "frozenset":
-                return Listing(kind, self._items(node, path), _rules(node))
+            case "list":
+                return CollectionShape(kind, self._items(node, path), _rules(node))
+            case "set" | "frozenset":
+                items = self._items(node, path)
+                self._hash(items)
+                return CollectionShape(kind, items, _rules(node))
             case "tuple":
                 return self._tuple(node, path)
-            case "dict":
-                keys = self._read(node["keys_schema"], f"{path}{{}}") if "keys_schema" in node else Anything()
-                values = self._read(node["values_schema"], f"{path}{{}}") if "values_schema" in node else Anything()
-                return Mapped(keys, values, _rules(node))
+            case _ if kind in MAPPINGS:
+                keys = self._read(node["keys_schema"], f"{path}{{}}") if "keys_schema" in node else AnyShape()
+                values = self._read(node["values_schema"], f"{path}{{}}") if "values_schema" in node else AnyShape()
+                if not isinstance(keys, AnyShape):  # else they stay text
+                    self._hash(keys)
+                return MappingShape(keys, values, _rules(node))
             case "missing-sentinel":
-                return Alternatives(())
+                return UnionShape(())
             case _ if kind in _SCALARS:
                 return Scalar(_SCALARS[kind], _rules(node))
             case _ if kind in _FORMATS:
@@ -164,9 +180,18 @@ class ShapeReader:
             case _ if kind in _NEVER:
                 raise ConfigError("INVALID_OPTIONS", f"No answer can be asked for: {path or 'it'} is {_NEVER[kind]}.")
             case _ if "items_schema" in node:
-                return Listing("list", self._items(node, path), _rules(node))
+                return CollectionShape("list", self._items(node, path), _rules(node))
             case _:
                 return self._by_json_schema(node, path)
+
+    def _note_function(self, node: Core) -> None:
+        # Below such a function, strict mode takes what it gives for Python's, and text for no date.
+        self.needs_care = self.needs_care or node["type"] in ("function-before", "function-wrap")
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether pydantic's own strict JSON mode validates the type."""
+        return not (self.needs_care or any(record.subclasses for record in self.records.values()))
 
     def _definition(self, ref: str, path: str) -> Shape:
         node = self.definitions[ref]
@@ -176,7 +201,7 @@ class ShapeReader:
             return self._aliases[ref]
         if ref in self._reading:  # it contains itself
             cls = node.get("cls")
-            self._aliases[ref] = Alias(class_name(cls) if cls else plain_name(ref.split(":")[0].rpartition(".")[2]))
+            self._aliases[ref] = AliasShape(class_name(cls) if cls else _alias_name(ref))
             return self._aliases[ref]
         self._reading.add(ref)
         shape = self._read(node, path)
@@ -186,27 +211,32 @@ class ShapeReader:
         self._aliases[ref].shape = shape
         return self._aliases[ref]
 
-    def _choice(self, expected: Sequence[Any]) -> Choice:
+    def _choice(self, expected: Sequence[Any]) -> LiteralShape:
         from enum import Enum
 
         classes = dict.fromkeys(type(value) for value in expected if isinstance(value, Enum))
         self.needs_care = self.needs_care or not all(isinstance(value, str) for value in expected)
-        return Choice(expected, [self._members(cls) for cls in classes])
+        return LiteralShape(expected, [self._members(cls) for cls in classes])
 
-    def _members(self, cls: Any) -> Members:
+    def _members(self, cls: Any) -> EnumShape:
         if cls not in self.enums:
-            self.enums[cls] = Members(cls, list(cls))
+            self.enums[cls] = EnumShape(cls, list(cls))
             self.needs_care = self.needs_care or not all(isinstance(member.value, str) for member in cls)
         return self.enums[cls]
 
+    def _hash(self, shape: Shape) -> None:
+        """Note that values become members of a set, or keys. The hashes of texts are salted, others can be chosen."""
+        is_text = isinstance(shape, Scalar) and shape.name == "str" and shape.format is None
+        self.needs_care = self.needs_care or not (is_text or isinstance(shape, LiteralShape | EnumShape))
+
     def _items(self, node: Core, path: str) -> Shape:
-        return self._read(node["items_schema"], f"{path}[]") if "items_schema" in node else Anything()
+        return self._read(node["items_schema"], f"{path}[]") if "items_schema" in node else AnyShape()
 
     def _tuple(self, node: Core, path: str) -> Shape:
         items = [self._read(item, f"{path}[{i}]") for i, item in enumerate(node["items_schema"])]
         if node.get("variadic_item_index") == 0 and len(items) == 1:
-            return Listing("tuple", items[0], _rules(node))
-        return Fixed(items)
+            return CollectionShape("tuple", items[0], _rules(node))
+        return TupleShape(items)
 
     def _formatted(self, node: Core, shape: Shape) -> Shape:
         """Let a type that is a text with a meaning of its own, such as a path or an e-mail address, say so."""
@@ -224,16 +254,14 @@ class ShapeReader:
             raise ConfigError("INVALID_OPTIONS", f"No answer can be asked for: {path or 'it'}: {reason}") from error
         kind = described.get("type")
         if "enum" in described or "const" in described:
-            return Choice(described.get("enum", [described.get("const")]))
+            return LiteralShape(described.get("enum", [described.get("const")]))
         if isinstance(kind, str) and kind in _TYPES:
             return Scalar(_TYPES[kind], {}, described.get("format"))
-        return Anything({"object": "dict[str, Any]", "array": "list[Any]"}.get(str(kind), "Any"))
+        return AnyShape({"object": "dict[str, Any]", "array": "list[Any]"}.get(str(kind), "Any"))
 
     def _json_schema(self, node: Core) -> dict[str, Any]:
-        from pydantic.json_schema import GenerateJsonSchema
-
         whole: Any = {"type": "definitions", "schema": node, "definitions": list(self.definitions.values())}
-        described = GenerateJsonSchema(by_alias=True).generate(whole if self.definitions else cast("Any", node))
+        described = schema_generator()().generate(whole if self.definitions else cast("Any", node))
         ref = described.get("$ref", "").removeprefix("#/$defs/")
         return described["$defs"][ref] if ref else described
 
@@ -242,9 +270,9 @@ class ShapeReader:
 
         Those have the reference of the class; validators that a field adds around it have none.
         """
-        if node["type"] in _FUNCTIONS and "ref" not in node:
+        if node["type"] in FUNCTIONS and "ref" not in node:
             return None
-        while node["type"] in _FUNCTIONS:
+        while node["type"] in FUNCTIONS:
             node = node["schema"]
         return node if node["type"] in RECORDS and not node.get("root_model") else None
 
@@ -253,9 +281,8 @@ class ShapeReader:
         return self.records[self._key_of(node)]
 
     def _key_of(self, node: Core) -> str:
-        if metadata_of(node).get("unspool") == "attrs":  # pydantic gives it no reference
-            return f"attrs:{id(node['function'])}"
-        return node.get("ref") or str(id(node))
+        # Pydantic takes the reference away where it puts a class in its only place; that of attrs classes is kept.
+        return metadata_of(node).get("ref") or node.get("ref") or str(id(node))
 
     def _record(self, node: Core, path: str) -> Shape:
         inner = self.record_node(node)
@@ -265,6 +292,8 @@ class ShapeReader:
         if key in self.records:
             self.by_fields[id(fields_node(inner))] = self.records[key]
             return self.records[key]
+        if path.count(".") >= MAX_CLASS_DEPTH - 1:
+            raise too_deep(path, f"stands in more than {MAX_CLASS_DEPTH} classes")
         cls = inner["function"] if inner["type"] == "call" else inner.get("cls")
         form: Form = "attrs" if metadata_of(inner).get("unspool") == "attrs" else RECORDS[inner["type"]]
         if cls is None or (inner["type"] == "call" and form != "attrs" and not _is_named_tuple(cls)):
@@ -272,32 +301,38 @@ class ShapeReader:
         record = self.records[key] = Record(cls, form)
         self.nodes[record] = node
         self.by_fields[id(fields_node(inner))] = record
+        around = node
+        while around["type"] in ("model", "dataclass", *FUNCTIONS):
+            self._note_function(around)
+            around = around["schema"]
         record.doc = docstring_of(cls, record.form)
         record.fields = tuple(self._fields(record, inner, path))
         record.extra = self._extra(inner, path)
         return record
 
     def _fields(self, record: Record, inner: Core, path: str) -> Iterator[Field]:
-        said = Sayings(record)
+        said = Descriptions(record)
         for name, node in field_nodes(inner):
             if node.get("init") is False:
                 continue
             here = f"{path}.{name}" if path else name
             value: Core = node["schema"]
-            default = next((part for part in _chain(value) if part["type"] == "default"), None)
+            default = next((part for part in unwrapped(value) if part["type"] == "default"), None)
             required = node.get("required", default is None)
-            hidden = any(_is_hidden(part) for part in (node, *_chain(value)))
+            hidden = any(_is_hidden(part) for part in (node, *unwrapped(value)))
             self.needs_care = self.needs_care or hidden
             if hidden and required:
                 raise ConfigError("INVALID_OPTIONS", f"{here} is kept out of the prompt, so it needs a default.")
-            alias = node.get("validation_alias", node.get("alias", name))
+            alias = name_in_json(name, node, inner.get("config", {}))
+            # Where only paths inside the answer are read, the name that is shown has to be read as well.
+            self.needs_care = self.needs_care or [alias] not in (alias_paths(node) or [[alias]])
             yield Field(
                 name,
                 self._read(value, here),
-                alias=_first_alias(alias) or name,
+                alias=alias,
                 required=required,
                 default=NOTHING if default is None else default.get("default", NOTHING),
-                description=said.of(name, (node, *_chain(value))),
+                description=said.of(name, (node, *unwrapped(value))),
                 hidden=hidden,
                 positional=_is_positional(node),
             )
@@ -307,45 +342,12 @@ class ShapeReader:
         if not allows_extra(inner, fields):
             return None
         extras = fields.get("extras_schema")
-        return Anything() if extras is None else self._read(extras, f"{path}{{}}")
+        return AnyShape() if extras is None else self._read(extras, f"{path}{{}}")
 
 
-def choices_of(node: Core) -> list[Core]:
-    """Give the alternatives of a union, or of a tagged union, in order."""
-    choices: Any = node["choices"].values() if node["type"] == "tagged-union" else node["choices"]
-    return [choice[0] if isinstance(choice, tuple) else choice for choice in choices]
-
-
-def fields_node(inner: Core) -> Core:
-    """Give the part of a class that lists its fields, behind the validators around it."""
-    node = inner
-    while node["type"] in ("model", "dataclass", *_FUNCTIONS):
-        node = node["schema"]
-    return node["arguments_schema"] if node["type"] == "call" else node
-
-
-def field_nodes(inner: Core) -> list[tuple[str, Core]]:
-    """Give the fields of a class, each with its name."""
-    node = fields_node(inner)
-    fields: Any = node.get("fields", node.get("arguments_schema", ()))
-    if isinstance(fields, Mapping):
-        return list(cast("Mapping[str, Core]", fields).items())
-    return [(field["name"], field) for field in fields]
-
-
-def allows_extra(inner: Core, fields: Core) -> bool:
-    """Tell whether a class takes further members."""
-    behavior = fields.get("extra_behavior") or inner.get("config", {}).get("extra_fields_behavior")
-    return bool(behavior == "allow")
-
-
-def _chain(node: Core) -> Iterator[Core]:
-    """Give a node and what it wraps, outside first, as far as there is no choice."""
-    while True:
-        yield node
-        if node["type"] not in ("default", "nullable", "custom-error", *_FUNCTIONS):
-            return
-        node = node["schema"]
+def _alias_name(ref: str) -> str:
+    """Name an alias by its reference, without modules and addresses: `module.Pair:140123[int:140124]` is `Pair_int`."""
+    return plain_name(re.sub(r":\d+", "", re.sub(r"[\w.<>]+\.", "", ref)))
 
 
 def _is_hidden(node: Core) -> bool:
@@ -366,14 +368,6 @@ def _is_positional(field: Core) -> bool:
     return field.get("type") != "typed-dict-field" and field.get("mode") != "keyword_only"
 
 
-def _first_alias(alias: Any) -> str | None:
-    """Give the name that pydantic's JSON Schema shows of an alias, which may be a list of choices or of paths."""
-    if isinstance(alias, str):
-        return alias
-    first: Any = alias[0] if alias else None
-    return _first_alias(first) if isinstance(first, list | str) else None
-
-
 def _rules(node: Core) -> dict[str, Any]:
     rules = {name: node[name] for name in _RULES if node.get(name) is not None}
     if "pattern" in rules and not isinstance(rules["pattern"], str):
@@ -384,11 +378,11 @@ def _rules(node: Core) -> dict[str, Any]:
 def _alternatives(shapes: Sequence[Shape]) -> Shape:
     flat: list[Shape] = []
     for shape in shapes:
-        flat.extend(shape.members if isinstance(shape, Alternatives) else (shape,))
+        flat.extend(shape.members if isinstance(shape, UnionShape) else (shape,))
     nones = [shape for shape in flat if isinstance(shape, Scalar) and shape.name == "None"]
     rest = [shape for shape in flat if shape not in nones]
     members = [*dict.fromkeys(rest), *nones[:1]]
-    return members[0] if len(members) == 1 else Alternatives(members)
+    return members[0] if len(members) == 1 else UnionShape(members)
 
 
 def _is_named_tuple(cls: Any) -> bool:

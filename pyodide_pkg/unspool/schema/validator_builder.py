@@ -1,4 +1,4 @@
-"""Rebuild: a core schema of pydantic's, built anew so that it takes neutral values of a protocol and guesses nothing.
+"""ValidatorBuilder: pydantic's core schema of a type, built anew to take values of a protocol and to guess nothing.
 
 In: the shapes of a type and the core schema they were read from. Out: a pydantic validator for values of the Python
 protocol, or for JSON data with more care than pydantic's own strict mode takes. Each class is made by its constructor's
@@ -8,15 +8,28 @@ name, once, and the application's validators run as they always do. What is not 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
+from enum import Enum
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, cast
 
-from unspool.schema import taking
+from unspool.schema import validators
 from unspool.schema.constructors import Constructors
-from unspool.schema.markers import UNKNOWN
-from unspool.schema.reader import RECORDS, Core, ShapeReader, allows_extra, choices_of
+from unspool.schema.pydantic_nodes import (
+    FUNCTIONS,
+    MAPPINGS,
+    RECORDS,
+    Core,
+    alias_paths,
+    allows_extra,
+    choices_of,
+    metadata_of,
+    name_in_json,
+    refers,
+)
 from unspool.schema.shape import Record
-from unspool.schema.taking import Lazily
+from unspool.schema.shape_reader import ShapeReader
+from unspool.schema.unknown import UNKNOWN
+from unspool.schema.validators import JsonChoices, LazyValidator
 from unspool.structured.py_values import PyName
 
 if TYPE_CHECKING:
@@ -24,11 +37,10 @@ if TYPE_CHECKING:
 
 ValueProtocol = Literal["json", "python"]
 
-_FUNCTIONS = ("function-before", "function-after", "function-wrap")
 _STRICT = ("int", "float", "bool", "str", "none")
 
 
-class Rebuild:
+class ValidatorBuilder:
     """Builds the validator of one type for one protocol."""
 
     def __init__(self, reader: ShapeReader, protocol: ValueProtocol) -> None:
@@ -69,10 +81,9 @@ class Rebuild:
 
     def _rebuilt(self, node: Core, loose: bool) -> dict[str, Any]:
         kind: str = node["type"]
-        metadata: Mapping[str, Any] = node.get("metadata") or {}
-        if metadata.get("unspool") == "unknown":
-            return _plain(taking.unknown)
-        if (kind in RECORDS or kind in _FUNCTIONS) and self._reader.record_node(node) is not None:
+        if metadata_of(node).get("unspool") == "unknown":
+            return _plain(validators.unknown)
+        if (kind in RECORDS or kind in FUNCTIONS) and self._reader.record_node(node) is not None:
             return self._record(node, loose)
         match kind:
             case "definition-ref":
@@ -80,7 +91,11 @@ class Rebuild:
             case "union" | "tagged-union" if self._python or kind == "union":
                 return self._union(node, loose)
             case "tagged-union":
-                choices = {tag: self._node(choice, loose) for tag, choice in node["choices"].items()}
+                # JSON spells members of an Enum class by their values.
+                choices = {
+                    tag.value if isinstance(tag, Enum) else tag: self._node(choice, loose)
+                    for tag, choice in node["choices"].items()
+                }
                 return {**node, "choices": choices}
             case "default":
                 return self._default(node, loose)
@@ -98,13 +113,17 @@ class Rebuild:
             case "lax-or-strict":
                 return self._node(node["strict_schema"], loose)
             case "chain":
-                return {**node, "steps": [self._node(node["steps"][0], loose), *node["steps"][1:]]}
+                return {**node, "steps": [self._node(node["steps"][0], loose), *map(self._step, node["steps"][1:])]}
             case "any":
                 return self._anything() if self._python else dict(node)
+            case "literal" if not self._python:
+                return _plain(JsonChoices(node["expected"]).take)
             case "literal":
-                return _plain(partial(taking.literal, taking.literals(node["expected"])))
+                return _plain(partial(validators.literal, validators.literals(node["expected"])))
+            case "enum" if not self._python:
+                return _plain(JsonChoices(node["cls"], node["cls"]).take)
             case "enum":
-                return _plain(partial(taking.member, node["cls"], taking.members(node["cls"])))
+                return _plain(partial(validators.member, node["cls"], validators.members(node["cls"])))
             case "list":
                 return {**node, "strict": True, **self._items(node, loose)}
             case "set" | "frozenset":
@@ -112,15 +131,17 @@ class Rebuild:
             case "tuple":
                 items = [self._node(item, loose) for item in node["items_schema"]]
                 rebuilt = {**node, "strict": True, "items_schema": items}
-                return rebuilt if self._python else _before(taking.json_tuple, rebuilt)
+                return rebuilt if self._python else _before(validators.json_tuple, rebuilt)
             case "dict":
                 return self._dict(node, loose)
+            case _ if kind in MAPPINGS:
+                return {"type": "chain", "steps": [self._dict({**node, "type": "dict"}, loose), {"type": kind}]}
             case "function-plain":
                 return dict(node)
             case _ if kind in _STRICT:
                 return {**node, "strict": True}
             case _ if "items_schema" in node:
-                return _before(taking.json_list, {**node, **self._items(node, loose)})
+                return _before(validators.json_list, {**node, **self._items(node, loose)})
             case _:
                 return self._leaf(node)
 
@@ -142,9 +163,9 @@ class Rebuild:
         if not (node.get("validate_default") or self._config("validate_default")):
             return rebuilt
         # A default is a value of Python's, not one of a protocol: what validates it is the schema as it was.
-        own = Lazily(self._whole(node["schema"]), self._configs[-1])
+        own = LazyValidator(self._whole(node["schema"]), self._configs[-1])
         made: Any = rebuilt.pop("default_factory", None) or partial(_itself, rebuilt.pop("default"))
-        factory = partial(taking.default_of, own, made)
+        factory = partial(validators.default_of, own, made)
         return {**rebuilt, "default_factory": factory, "validate_default": False}
 
     def _record(self, node: Core, loose: bool) -> dict[str, Any]:
@@ -162,8 +183,8 @@ class Rebuild:
 
     def _discriminator(self, record: Record, family: Mapping[str, Any]) -> Callable[[Any], str | None]:
         if self._python:
-            return _filled(taking.name_of, frozenset(family), None)
-        return _filled(taking.tag_of, record.name)
+            return _filled(validators.name_of, frozenset(family), None)
+        return _filled(validators.tag_of, record.name)
 
     def _member(self, record: Record, loose: bool) -> dict[str, Any]:
         """Refer to a class itself, without its subclasses."""
@@ -176,18 +197,18 @@ class Rebuild:
     def _own(self, record: Record, node: Core, loose: bool) -> dict[str, Any]:
         """Build a class with the validators around it; a constructor is taken apart before the first of them."""
         if self._python:
-            rebuilt = _before(_filled(taking.arguments, record, loose), self._around(record, node, loose))
-            if node["type"] not in _FUNCTIONS:
+            rebuilt = _before(_filled(validators.arguments, record, loose), self._around(record, node, loose))
+            if node["type"] not in FUNCTIONS:
                 return rebuilt
             # What was made already has been through the application's validators.
-            ready = _plain(partial(taking.made, record))
+            ready = _plain(partial(validators.made, record))
             return {
                 "type": "tagged-union",
-                "discriminator": taking.is_made,
+                "discriminator": validators.is_made,
                 "choices": {"<made>": ready, "<>": rebuilt},
             }
         rebuilt = self._around(record, node, loose)
-        return _before(taking.untagged, rebuilt) if record.subclasses or self._is_sub(record) else rebuilt
+        return _before(validators.untagged, rebuilt) if record.subclasses or self._is_sub(record) else rebuilt
 
     def _is_sub(self, record: Record) -> bool:
         return any(record in other.subclasses for other in self._reader.records.values())
@@ -196,7 +217,7 @@ class Rebuild:
         if node["type"] == "definition-ref":
             node = self._reader.definitions[node["schema_ref"]]
         kind: str = node["type"]
-        if kind in _FUNCTIONS:
+        if kind in FUNCTIONS:
             return {**node, "schema": self._around(record, node["schema"], loose)}
         self._types.add(record.cls)
         own: Core = node.get("config", {})
@@ -222,9 +243,12 @@ class Rebuild:
         def field(name: str, field_node: Core) -> dict[str, Any]:
             value: Core = field_node["schema"]
             rebuilt = {**field_node, "schema": _hidden(value) if name in hidden else self._node(value, loose)}
+            paths = alias_paths(field_node)
             if self._python:  # constructors spell names, not aliases
                 rebuilt.pop("validation_alias", None)
                 rebuilt.pop("alias", None)
+            elif paths is not None:  # among them the name that the model was shown
+                rebuilt["validation_alias"] = [[name_in_json(name, field_node, {})], *paths]
             return rebuilt
 
         rebuilt: dict[str, Any] = {**node}
@@ -249,8 +273,7 @@ class Rebuild:
     def _union(self, node: Core, loose: bool) -> dict[str, Any]:
         """Build a union. In Python syntax, a constructor's name says which class is meant; only that one is tried."""
         if not self._python:
-            rebuilt = [(self._node(item, loose), *label) for item, label in _labelled(node)]
-            return {**node, "choices": [item if len(item) > 1 else item[0] for item in rebuilt]}
+            return {**node, "choices": [self._node(choice, loose) for choice in choices_of(node)]}
         by_name: dict[str, list[dict[str, Any]]] = {}
         others: list[dict[str, Any]] = []
         todo = choices_of(node)
@@ -269,30 +292,25 @@ class Rebuild:
             if record.form == "typed-dict" or loose:
                 others.append(self._node(choice, loose))
         if not by_name:
-            return self._either(node, others)
-        choices = {f"<{name}>": self._either(node, options) for name, options in by_name.items()}
+            return _either(others)
+        choices = {f"<{name}>": _either(options) for name, options in by_name.items()}
         names = " or ".join(f"{name}(…)" for name in by_name)
         if others:
-            choices["<>"] = self._either(node, others)
+            choices["<>"] = _either(others)
         return {
             "type": "tagged-union",
-            "discriminator": _filled(taking.name_of, frozenset(by_name), "<>" if others else None),
+            "discriminator": _filled(validators.name_of, frozenset(by_name), "<>" if others else None),
             "choices": choices,
             "custom_error_type": "wrong_class",
             "custom_error_message": f"Input should be {names}",
         }
 
-    def _either(self, node: Core, choices: list[dict[str, Any]]) -> dict[str, Any]:
-        if len(choices) == 1:
-            return choices[0]
-        return {"type": "union", "choices": choices}
-
     def _set(self, node: Core, loose: bool) -> dict[str, Any]:
         """Build a set: each item is judged as it was written, because `{1, True}` would lose the second unseen."""
         items = {"type": "list", "strict": True, **self._items(node, loose)}
         sizes = {key: node[key] for key in ("min_length", "max_length", "fail_fast") if key in node}
-        take = partial(taking.set_items, node["type"]) if self._python else taking.json_list
-        steps = [_plain(take), items, _plain(taking.distinct), {"type": node["type"], **sizes}]
+        take = partial(validators.set_items, node["type"]) if self._python else validators.json_list
+        steps = [_plain(take), items, _plain(validators.distinct), {"type": node["type"], **sizes}]
         return {"type": "chain", "steps": steps}
 
     def _dict(self, node: Core, loose: bool) -> dict[str, Any]:
@@ -303,8 +321,9 @@ class Rebuild:
             elif self._python:
                 rebuilt[key] = self._anything()
         if not self._python and node.get("keys_schema", {}).get("type", "str") not in ("str", "any"):
-            keys = Lazily(self._whole({"type": "dict", "keys_schema": node["keys_schema"]}), self._configs[-1])
-            rebuilt["keys_schema"] = _plain(partial(taking.json_key, keys))
+            keys = LazyValidator(self._whole({"type": "dict", "keys_schema": node["keys_schema"]}), self._configs[-1])
+            rebuilt["keys_schema"] = _plain(partial(validators.json_key, keys))
+            return _before(partial(validators.keyed, keys), rebuilt)
         return rebuilt
 
     def constructors(self) -> Constructors:
@@ -331,22 +350,34 @@ class Rebuild:
     def _anything(self) -> dict[str, Any]:
         return _plain(self.constructors().data)
 
+    def _step(self, node: Core) -> dict[str, Any]:
+        """Build a further step of a chain: it is given what has been validated, and has the classes as they were."""
+        if not refers(node):
+            return dict(node)
+        own = LazyValidator(self._whole(node), self._configs[-1])
+        return _plain(partial(validators.as_it_is, own))
+
     def _leaf(self, node: Core) -> dict[str, Any]:
         """Build what pydantic reads from the text forms of JSON: dates, UUID, Decimal, URLs, …"""
-        take = taking.as_bytes if self._python and node["type"] == "bytes" else taking.as_json
-        return _plain(partial(take, Lazily(self._whole(node), self._configs[-1])))
+        take = validators.as_bytes if self._python and node["type"] == "bytes" else validators.as_json
+        return _plain(partial(take, LazyValidator(self._whole(node), self._configs[-1])))
 
     def _whole(self, node: Core) -> Any:
-        if not _refers(node):
-            return dict(node)
-        return {"type": "definitions", "schema": node, "definitions": list(self._reader.definitions.values())}
+        return whole_node(node, self._reader)
 
     def _config(self, name: str) -> Any:
         return self._configs[-1].get(name)
 
 
-def _labelled(node: Core) -> list[tuple[Core, tuple[Any, ...]]]:
-    return [(choice[0], choice[1:]) if isinstance(choice, tuple) else (choice, ()) for choice in node["choices"]]
+def _either(choices: list[dict[str, Any]]) -> dict[str, Any]:
+    return choices[0] if len(choices) == 1 else {"type": "union", "choices": choices}
+
+
+def whole_node(node: Core, reader: ShapeReader) -> Any:
+    """Give a node of the type with the definitions that it refers to."""
+    if not refers(node):
+        return dict(node)
+    return {"type": "definitions", "schema": node, "definitions": list(reader.definitions.values())}
 
 
 def _plain(function: Callable[[Any], Any]) -> dict[str, Any]:
@@ -374,22 +405,7 @@ def _hidden(node: Core) -> dict[str, Any]:
     """Keep the default of a field and refuse any value for it."""
     while node["type"] != "default":
         node = node["schema"]
-    return {**node, "schema": _plain(taking.hidden), "validate_default": False}
-
-
-def _refers(node: Any) -> bool:
-    """Tell whether a node refers to a definition."""
-    todo: list[Any] = [node]
-    while todo:
-        part = todo.pop()
-        if isinstance(part, Mapping):
-            members = cast("Mapping[str, Any]", part)
-            if members.get("type") == "definition-ref":
-                return True
-            todo.extend(members.values())
-        elif isinstance(part, list | tuple):
-            todo.extend(cast("list[Any]", part))
-    return False
+    return {**node, "schema": _plain(validators.hidden), "validate_default": False}
 
 
 def compiled(core: Any, types: Collection[type], config: Any = None) -> SchemaValidator:

@@ -11,7 +11,7 @@ from typing_extensions import TypedDict
 
 from unspool.errors import ConfigError, OutputValidationError
 from unspool.schema import Schema
-from unspool.schema.typed import type_name, typed_of
+from unspool.schema.python_type import python_type_of, type_name
 from unspool.structured.py_values import PyObject
 
 
@@ -109,7 +109,7 @@ def test_recursive_dicts_that_look_alike_take_no_exponential_time() -> None:
 
 
 def test_validators_are_built_when_they_are_needed() -> None:
-    typed = typed_of(Point)
+    typed = python_type_of(Point)
     assert "python_validator" not in typed.__dict__
     typed.validate_python("Point", PyObject("Point", {"x": 1}))
     assert "python_validator" in typed.__dict__

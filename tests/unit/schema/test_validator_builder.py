@@ -32,7 +32,7 @@ from tests.support import named
 
 from unspool.errors import OutputValidationError
 from unspool.schema import Schema
-from unspool.schema.rebuild import compiled
+from unspool.schema.validator_builder import compiled
 from unspool.structured.py_values import PyName, PyObject, PySet
 
 
@@ -431,6 +431,58 @@ def test_json_that_needs_care(wanted: Any, good: Any, result: Any, bad: Any) -> 
     assert found == result and type(found) is type(result)
     with pytest.raises(OutputValidationError):
         schema.validate(bad)
+
+
+class Booking(BaseModel):
+    when: dt.date
+    price: Decimal = Decimal(0)
+    days: set[dt.date] = set()
+    pair: tuple[int, ...] = ()
+    color: Color = Color.RED
+    by_day: dict[dt.date, int] = {}
+    foo: Foo | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def filled(cls, data: Any) -> Any:
+        if isinstance(data, dict) and data.get("price") == "made":
+            day = dt.date(2026, 11, 30)
+            made = {"when": day, "price": Decimal(1), "days": {day}, "pair": (1, 2), "by_day": {day: 1}}
+            return {**data, **made, "color": Color.BLUE, "foo": Foo(x=1)}
+        return data
+
+
+def test_below_a_validator_that_sees_the_data_first_both_forms_are_taken() -> None:
+    """The text form of JSON, and what the validator has made of it."""
+    day = dt.date(2026, 11, 30)
+    for schema, protocol, wrap in (
+        (Booking, "json", dict),
+        (Booking, "python", lambda value: make("Booking", **value)),
+    ):
+        written: Any = {"when": "2026-11-30", "price": "1.5"}
+        found = Schema.of(schema).validate(wrap(written), protocol=protocol)  # type: ignore[arg-type]
+        assert (found.when, found.price) == (day, Decimal("1.5"))
+        found = Schema.of(schema).validate(wrap({"when": "?", "price": "made"}), protocol=protocol)  # type: ignore[arg-type]
+        assert (found.when, found.days, found.pair, found.color) == (day, {day}, (1, 2), Color.BLUE)
+        assert (found.by_day, found.foo) == ({day: 1}, Foo(x=1))
+        with pytest.raises(OutputValidationError, match="when"):
+            Schema.of(schema).validate(wrap({"when": "never"}), protocol=protocol)  # type: ignore[arg-type]
+
+
+def test_members_of_an_enum_class_tell_the_classes_of_a_union_apart() -> None:
+    """In JSON by their values."""
+
+    class Red(BaseModel):
+        kind: Literal[Color.RED]
+
+    class Blue(BaseModel):
+        kind: Literal[Color.BLUE]
+
+    wanted: Any = Annotated[Red | Blue, Field(discriminator="kind")]
+    assert Schema.of(wanted).validate({"kind": "red"}) == Red(kind=Color.RED)
+    assert Schema.of(list[wanted]).validate([{"kind": 2}]) == [Blue(kind=Color.BLUE)]
+    with pytest.raises(OutputValidationError):
+        Schema.of(wanted).validate({"kind": "blue"})
 
 
 def test_email_addresses_need_their_library() -> None:

@@ -1,4 +1,4 @@
-"""Survey: what a core schema allows at one place, as far as can be told before a value has come.
+"""Lookahead: what a core schema allows at one place, as far as can be told before a value has come.
 
 In: a node of a core schema. Out: the containers that may open there, and which values of one piece are right as they
 are. No IO; nothing is validated.
@@ -10,8 +10,9 @@ from collections.abc import Sequence
 from enum import Enum
 from typing import Any, cast
 
-from unspool.schema.reader import Core, ShapeReader, choices_of
+from unspool.schema.pydantic_nodes import MAPPINGS, Core, choices_of, metadata_of
 from unspool.schema.shape import Record
+from unspool.schema.shape_reader import ShapeReader
 
 Tag = tuple[tuple[str, ...], Any]
 """The names that a member may have, and the value by which it tells the class."""
@@ -50,6 +51,11 @@ class Branch:
         """Give the same with one class of the family of its own."""
         return Branch(self.node, record, around=self.around, blind=self.blind, tags=(*self.tags, *tags))
 
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """What two branches have in common that differ by what tells them at most."""
+        return id(self.node), self.record, tuple(map(id, self.around)), self.blind
+
     def opens(self, listed: bool, python_kind: str | None, *, python: bool) -> bool:
         """Tell whether brackets of a kind may open it; a class by its constructor is no matter of brackets."""
         record, kind = self.record, self.node["type"]
@@ -65,8 +71,8 @@ class Branch:
         return kind in wanted if wanted else kind not in ("tuple", "set", "frozenset")
 
 
-class Survey:
-    """What may stand at one place."""
+class Lookahead:
+    """What may stand at one place, told before a value has come."""
 
     __slots__ = (
         "_names_text",
@@ -75,10 +81,10 @@ class Survey:
         "_refs",
         "_types",
         "_words",
+        "any_branch",
         "branches",
         "is_wild",
         "quick",
-        "takes_any",
         "takes_none",
         "takes_unknown",
         "words",
@@ -89,7 +95,8 @@ class Survey:
         """The containers, in order."""
         self.is_wild = False
         """Whether a function of the application decides what is taken, so that nothing follows from the brackets."""
-        self.takes_any = False
+        self.any_branch: Branch | None = None
+        """What anything that stands here becomes; None where not everything may."""
         self.takes_none = False
         self.takes_unknown = False
         self._reader = reader
@@ -100,22 +107,21 @@ class Survey:
         self._words: set[str] = set()
         self._walk(node, (), False, (), False)
         changes_text = config is not None and any(name.startswith("str_") for name in config)
-        self.quick = self._quick_types(changes_text)
+        types = cast("set[type] | None", self._types)  # on the way, all may have been left to a judgment
+        self.quick = frozenset(name for name in types or () if name is not str or not changes_text)
         """The types of which any value is right as it is; text, when it is whole."""
-        self.words = self._quick_words()
+        self.words: frozenset[str] = frozenset(() if types is None else self._words)
         """Texts that are right as they are."""
-
-    def _quick_types(self, changes_text: bool) -> frozenset[type]:
-        types = self._types or set()
-        return frozenset(types - {str} if changes_text else types)
-
-    def _quick_words(self) -> frozenset[str]:
-        return frozenset(() if self._types is None else self._words)
 
     @property
     def shows_text(self) -> bool:
         """Whether text that stands here stays text."""
         return self._plain_text and not self._names_text
+
+    @property
+    def withholds_text(self) -> bool:
+        """Whether text that stands here is a choice, or becomes something else."""
+        return self._names_text or (bool(self._words) and not self._plain_text)
 
     def _walk(self, node: Core, around: tuple[Core, ...], blind: bool, tags: tuple[Tag, ...], typed: bool) -> None:
         """
@@ -128,8 +134,7 @@ class Survey:
         """
         kind: str = node["type"]
         reader = self._reader
-        metadata: Core = node.get("metadata") or {}
-        if metadata.get("unspool") == "unknown":
+        if metadata_of(node).get("unspool") == "unknown":
             self.takes_unknown = True
             self._types = None
             return
@@ -181,11 +186,15 @@ class Survey:
                 self._types = None
                 self._walk(node["steps"][0], around, True, tags, True)
             case "any":
-                self.takes_any = self._plain_text = True
+                self.is_wild = self.is_wild or self.any_branch is not None
+                self.any_branch = Branch(node, around=around, blind=blind)
+                self._plain_text = True
                 for name in _QUICK:
                     self._scalar(name)
             case "dict":
                 self.branches.append(Branch(node, around=around, blind=blind, tags=tags))
+            case _ if kind in MAPPINGS:
+                self.branches.append(Branch({**node, "type": "dict"}, around=around, blind=True, tags=tags))
             case _ if kind in _LISTS:
                 self.branches.append(Branch(node, around=around, blind=blind, tags=tags))
             case _ if "items_schema" in node:

@@ -16,13 +16,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeGuard, cast
 
 from unspool.errors import ConfigError
-from unspool.schema.parts import LISTS, MAPS, is_array, is_object, resolve, subschemas
+from unspool.schema.collisions import collide
 from unspool.schema.pattern import Pattern, compile_pattern
-from unspool.schema.problem import NOTHING
-
-Path = tuple[str | int, ...]
-Fault = tuple[Path, str, Any]
-"""Where, what is wrong, and the value found there (`NOTHING` when there is none)."""
+from unspool.schema.problem import Path, Problem
+from unspool.schema.subschemas import LISTS, MAPS, is_array, is_object, resolve, subschemas
 
 _MAX_HOPS = 8
 _UNSUPPORTED = ("$dynamicRef", "$recursiveRef", "unevaluatedItems", "unevaluatedProperties")
@@ -82,14 +79,14 @@ class JsonChecker:
         # The same for parts of the schema that hold a value to each other twice (`properties` and `patternProperties`):
         # what was found valid, and a fault of what was not.
         self._valid: set[tuple[int, int]] = set()
-        self._faults: dict[tuple[int, Path], Fault] = {}
+        self._faults: dict[tuple[int, Path], Problem] = {}
         self._inspect(schema)
 
-    def problems(self, value: Any) -> list[Fault]:
-        """Give the faults of a value, each once, in schema order; empty when it is valid."""
+    def problems(self, value: Any) -> list[Problem]:
+        """Give what is wrong with a value, each fault once, in schema order; empty when it is valid."""
         self._forget()
-        problems = {(path, reason): (path, reason, found) for path, reason, found in self._check(self._root, value, ())}
-        return list(problems.values())
+        found = {(problem.path, problem.message): problem for problem in self._check(self._root, value, ())}
+        return list(found.values())
 
     def accepts(self, schema: Any, value: Any) -> bool:
         """Tell whether a part of this schema accepts a value; stops at the first fault."""
@@ -143,10 +140,10 @@ class JsonChecker:
                     self._patterns[pattern] = _compiled(pattern, where)
             todo.extend(("/".join((where, *steps)), entry) for steps, entry in subschemas(schema))
 
-    def _check(self, schema: Any, value: Any, path: Path) -> Iterator[Fault]:
+    def _check(self, schema: Any, value: Any, path: Path) -> Iterator[Problem]:
         if isinstance(schema, bool):
             if not schema:
-                yield path, "nothing is allowed here", value
+                yield Problem(path, "nothing is allowed here", value)
             return
         key = (id(schema), path)
         if key in self._active:  # a reference that leads back to itself adds nothing
@@ -177,39 +174,39 @@ class JsonChecker:
         finally:
             self._active.discard(key)
 
-    def _check_value(self, schema: Mapping[str, Any], value: Any, path: Path) -> Iterator[Fault]:
+    def _check_value(self, schema: Mapping[str, Any], value: Any, path: Path) -> Iterator[Problem]:
         kinds = schema.get("type")
         if kinds is not None:
             names: list[str] = [kinds] if isinstance(kinds, str) else kinds
             if not any(_TYPES[name](value) for name in names) and not (
                 value is None and schema.get("nullable") is True
             ):
-                yield path, f"should be {' or '.join(names)}", value
+                yield Problem(path, f"should be {' or '.join(names)}", value, kind="type")
                 return  # its other faults would only repeat this one
         if "const" in schema and not same(value, schema["const"]):
-            yield path, f"should be {_json(schema['const'])}", value
+            yield Problem(path, f"should be {_json(schema['const'])}", value)
         if "enum" in schema and _key(value) not in self._allowed[id(schema)]:
-            yield path, f"should be one of {_json(schema['enum'])}", value
+            yield Problem(path, f"should be one of {_json(schema['enum'])}", value)
         if is_number(value):
             for keyword, holds, words in _BOUNDS:
                 if keyword in schema and not holds(value, schema[keyword]):
-                    yield path, f"should be {words} {schema[keyword]}", value
+                    yield Problem(path, f"should be {words} {schema[keyword]}", value)
             if "multipleOf" in schema and not _is_multiple(value, schema["multipleOf"]):
-                yield path, f"should be a multiple of {schema['multipleOf']}", value
+                yield Problem(path, f"should be a multiple of {schema['multipleOf']}", value)
         for kind, least, most, unit in _SIZES:
             if isinstance(value, kind):
                 size = len(cast("Sequence[Any]", value))
                 if least in schema and size < schema[least]:
-                    yield path, f"should have at least {schema[least]} {unit}(s)", value
+                    yield Problem(path, f"should have at least {schema[least]} {unit}(s)", value)
                 if most in schema and size > schema[most]:
-                    yield path, f"should have at most {schema[most]} {unit}(s)", value
+                    yield Problem(path, f"should have at most {schema[most]} {unit}(s)", value)
         if isinstance(value, str) and "pattern" in schema and not self._patterns[schema["pattern"]].search(value):
-            yield path, f"should match {schema['pattern']}", value
+            yield Problem(path, f"should match {schema['pattern']}", value)
 
-    def _check_object(self, schema: Mapping[str, Any], value: Mapping[str, Any], path: Path) -> Iterator[Fault]:
+    def _check_object(self, schema: Mapping[str, Any], value: Mapping[str, Any], path: Path) -> Iterator[Problem]:
         for name in schema.get("required", ()):
             if name not in value:
-                yield (*path, name), "is required", NOTHING
+                yield Problem((*path, name), "is required", kind="missing-field")
         properties: Mapping[str, Any] = schema.get("properties", {})
         patterns: Mapping[str, Any] = schema.get("patternProperties", {})
         for name, member in value.items():
@@ -224,20 +221,20 @@ class JsonChecker:
                     yield from self._check(entry, member, here)
             if not matched and "additionalProperties" in schema:
                 if schema["additionalProperties"] is False:
-                    yield here, "is not a member of the schema", member
+                    yield Problem(here, "is not a member of the schema", member, kind="unexpected-field")
                 else:
                     yield from self._check(schema["additionalProperties"], member, here)
             if "propertyNames" in schema:
-                for _, reason, _ in self._check(schema["propertyNames"], name, here):
-                    yield here, f"its name {reason}", name
+                for problem in self._check(schema["propertyNames"], name, here):
+                    yield Problem(here, f"its name {problem.message}", name)
             for needed in _needed(schema, name):
                 if needed not in value:
-                    yield (*path, needed), f"is required beside {name}", NOTHING
+                    yield Problem((*path, needed), f"is required beside {name}", kind="missing-field")
         for name, entry in schema.get("dependentSchemas", {}).items():
             if name in value:
                 yield from self._check(entry, value, path)
 
-    def _check_array(self, schema: Mapping[str, Any], value: list[Any], path: Path) -> Iterator[Fault]:
+    def _check_array(self, schema: Mapping[str, Any], value: list[Any], path: Path) -> Iterator[Problem]:
         items = schema.get("items")
         prefix: Sequence[Any] = items if is_array(items) else schema.get("prefixItems", ())
         rest = schema.get("additionalItems") if is_array(items) else items
@@ -245,24 +242,26 @@ class JsonChecker:
             if i < len(prefix):
                 yield from self._check(prefix[i], item, (*path, i))
             elif rest is False:
-                yield (*path, i), "is one item too many", item
+                yield Problem((*path, i), "is one item too many", item)
             elif rest is not None:
                 yield from self._check(rest, item, (*path, i))
         if "contains" in schema:
             found = sum(self._fits(schema["contains"], item, (*path, i)) for i, item in enumerate(value))
             if found < schema.get("minContains", 1):
-                yield path, "lacks an item that the schema asks for", value
+                yield Problem(path, "lacks an item that the schema asks for", value)
             if found > schema.get("maxContains", math.inf):
-                yield path, "has too many items of one kind", value
+                yield Problem(path, "has too many items of one kind", value)
         if schema.get("uniqueItems") is True:
-            seen: set[Any] = set()
-            for i, item in enumerate(value):
-                key = _key(item)
+            keys, seen = [_key(item) for item in value], set[Any]()
+            if collide(keys):
+                yield Problem(path, "has items that were chosen to have equal hashes", value)
+                return
+            for i, (key, item) in enumerate(zip(keys, value, strict=True)):
                 if key in seen:
-                    yield (*path, i), "is there twice", item
+                    yield Problem((*path, i), "is there twice", item)
                 seen.add(key)
 
-    def _check_combined(self, schema: Mapping[str, Any], value: Any, path: Path) -> Iterator[Fault]:
+    def _check_combined(self, schema: Mapping[str, Any], value: Any, path: Path) -> Iterator[Problem]:
         if "$ref" in schema:
             yield from self._check(self.at(schema["$ref"]), value, path)
         for entry in schema.get("allOf", ()):
@@ -272,24 +271,24 @@ class JsonChecker:
         if "oneOf" in schema:
             matches = sum(self._fits(entry, value, path) for entry in schema["oneOf"])
             if matches > 1:
-                yield path, f"matches {matches} alternatives at once", value
+                yield Problem(path, f"matches {matches} alternatives at once", value)
             elif not matches:
                 yield from self._check_any(schema["oneOf"], value, path)
         if "not" in schema and self._fits(schema["not"], value, path):
-            yield path, "is what the schema excludes", value
+            yield Problem(path, "is what the schema excludes", value)
         if "if" in schema:
             branch = "then" if self._fits(schema["if"], value, path) else "else"
             if branch in schema:
                 yield from self._check(schema[branch], value, path)
 
-    def _check_any(self, entries: Sequence[Any], value: Any, path: Path) -> Iterator[Fault]:
+    def _check_any(self, entries: Sequence[Any], value: Any, path: Path) -> Iterator[Problem]:
         """Hold a value to alternatives; when none fits, report the faults of the one that was meant."""
         key = (id(entries), id(value))
         if key not in self._chosen:
             self._chosen[key] = self._choose(entries, value, path)
         chosen = self._chosen[key]
         if chosen is None:
-            yield path, "matches none of the alternatives", value
+            yield Problem(path, "matches none of the alternatives", value)
         elif chosen >= 0:
             yield from self._check(entries[chosen], value, path)
 
@@ -301,7 +300,7 @@ class JsonChecker:
             fault = next(self._check(entry, value, path), None)
             if fault is None:
                 return -1
-            rank = (self._has_tag(entry, value), len(fault[0]))
+            rank = (self._has_tag(entry, value), len(fault.path))
             if rank > best:
                 best, chosen = rank, i
         return chosen

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from unspool.errors import ConfigError
-from unspool.schema.checker import NOTHING, JsonChecker, same
+from unspool.schema.json_checker import JsonChecker, same
+from unspool.schema.problem import NOTHING
 
 
 @pytest.mark.parametrize(
@@ -93,9 +94,28 @@ def test_assertion(schema: Any, good: list[Any], bad: list[Any]) -> None:
     ids=str,
 )
 def test_fault_names_its_path(schema: Any, value: Any, path: tuple[str | int, ...], words: str) -> None:
-    [(found, reason, _)] = JsonChecker(schema).problems(value)
-    assert found == path
-    assert any(word in reason for word in words.split("|"))
+    [problem] = JsonChecker(schema).problems(value)
+    assert problem.path == path
+    assert any(word in problem.message for word in words.split("|"))
+
+
+@pytest.mark.parametrize(
+    ("schema", "value", "kind"),
+    [
+        ({"type": "integer"}, "x", "type"),
+        ({"minimum": 3}, 1, "value"),
+        ({"const": 3}, 1, "value"),
+        ({"enum": ["a"]}, "b", "value"),
+        ({"pattern": "^is required$"}, "b", "value"),
+        ({"required": ["a"]}, {}, "missing-field"),
+        ({"dependentRequired": {"a": ["b"]}}, {"a": 1}, "missing-field"),
+        ({"additionalProperties": False}, {"x": 1}, "unexpected-field"),
+    ],
+    ids=str,
+)
+def test_fault_has_a_kind(schema: Any, value: Any, kind: str) -> None:
+    """The kinds that validation of Python types gives as well (P58)."""
+    assert [problem.kind for problem in JsonChecker(schema).problems(value)] == [kind]
 
 
 def test_of_alternatives_the_closest_is_reported() -> None:
@@ -103,13 +123,13 @@ def test_of_alternatives_the_closest_is_reported() -> None:
     cat = {"properties": {"kind": {"const": "cat"}, "lives": {"type": "integer"}}, "required": ["kind", "lives"]}
     dog = {"properties": {"kind": {"const": "dog"}, "tail": {"type": "boolean"}}, "required": ["kind", "tail"]}
     [problem] = JsonChecker({"anyOf": [cat, dog]}).problems({"kind": "cat", "lives": "nine"})[-1:]
-    assert problem[0] == ("lives",)
+    assert problem.path == ("lives",)
     [whole] = JsonChecker({"anyOf": [{"type": "string"}, {"type": "null"}]}).problems(1)
-    assert whole[:2] == ((), "matches none of the alternatives")
+    assert (whole.path, whole.message) == ((), "matches none of the alternatives")
 
 
 def test_missing_member_has_no_value() -> None:
-    assert JsonChecker({"required": ["a"]}).problems({})[0][2] is NOTHING
+    assert JsonChecker({"required": ["a"]}).problems({})[0].found is NOTHING
 
 
 @pytest.mark.parametrize(
@@ -176,7 +196,7 @@ def test_parts_that_check_a_value_twice_take_no_exponential_time(schema: Any, le
     for _ in range(40):
         value = {"c": value}
     found = JsonChecker(schema).problems(value)
-    assert [(len(path), reason) for path, reason, _ in found] == (
+    assert [(len(problem.path), problem.message) for problem in found] == (
         [] if leaf == {} else [(40 if leaf == 5 else 42, "should be object")]
     )
 

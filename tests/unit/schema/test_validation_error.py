@@ -1,4 +1,4 @@
-"""Faults with their paths. Expected: what stands in the value under the path."""
+"""Faults of an answer with their paths. Expected: what stands in the value under the path."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from pydantic import AfterValidator, BaseModel
 
 from unspool.errors import OutputValidationError
 from unspool.schema import Schema
-from unspool.schema.faults import children_of, invalid, leaves, lone_surrogates, member_of, shown_json, shown_python
 from unspool.schema.problem import NOTHING, Problem
+from unspool.schema.validation_error import invalid, lone_surrogates, shown_json, shown_python
 from unspool.structured.py_values import PyName, PyObject, PySet
 
 
@@ -115,25 +115,21 @@ def test_messages_are_bounded() -> None:
     assert len(error.problems) == 20
 
 
+def test_each_fault_is_told_on_one_line() -> None:
+    """What a validator says may have more of them."""
+    error = invalid("Answer", [Problem((), "not\n    so")])
+    assert error.message == "The answer is not a valid Answer: the answer: not so."
+    assert error.problems[0].message == "not\n    so"
+
+
 def test_hostile_answers_have_a_bounded_error() -> None:
     with pytest.raises(OutputValidationError, match="and 19992 more") as caught:
         Schema.of(list[int]).validate(["x"] * 20_000, protocol="python")
     assert len(caught.value.problems) == 100
 
 
-def test_walks() -> None:
-    value = PyObject("A", {"x": [1, {"k": PySet([2])}], "y": PyName("Color.RED")})
-    assert list(leaves(value)) == [
-        (("x", 0), 1),
-        (("x", 1, "k"), "k"),
-        (("x", 1, "k", 0), 2),
-        (("y",), PyName("Color.RED")),
-    ]
-    assert member_of(value, "x") == [1, {"k": PySet([2])}]
-    assert member_of([1], 1) is NOTHING and member_of({"a": 1}, "b") is NOTHING and member_of(3, "a") is NOTHING
-    assert member_of(PySet([5]), 0) == 5
-    assert children_of("text") == []
-    assert [problem.path for problem in lone_surrogates(["a", "\ud800"])] == [(1,)]
+def test_halves_of_surrogate_pairs() -> None:
+    assert [problem.path for problem in lone_surrogates(["a", {"b": "\ud800"}])] == [(1, "b")]
 
 
 def test_shown() -> None:

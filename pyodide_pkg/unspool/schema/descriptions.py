@@ -1,18 +1,17 @@
-"""Sayings: what is said about a class and its fields, wherever Python and pydantic let one say it. Pure."""
+"""Descriptions: what is said about a class and its fields, wherever Python and pydantic let one say it. Pure."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import InitVar
+from typing import Annotated, Any, NotRequired, Required, TypeAliasType, cast, get_args, get_origin, get_type_hints
 
+from unspool.schema.pydantic_nodes import Core, metadata_of
 from unspool.schema.shape import Form, Record
 
-Core = Mapping[str, Any]
-"""A node of a core schema."""
 
-
-class Sayings:
+class Descriptions:
     """What is said about the fields of one class, wherever it is said."""
 
     def __init__(self, record: Record) -> None:
@@ -20,7 +19,11 @@ class Sayings:
         self._hints: Mapping[str, Any] | None = None
 
     def of(self, name: str, nodes: Sequence[Core]) -> str:
-        """Give a field's description: of `Field(description=…)`, else a text or a `Doc` in its `Annotated`."""
+        """Give a field's description: of `Field(description=…)`, else the last text or `Doc` in its `Annotated`.
+
+        Source:
+            PEP 727 for which of several counts.
+        """
         for node in nodes:
             said = metadata_of(node).get("pydantic_js_updates", {}).get("description")
             if said:
@@ -31,24 +34,38 @@ class Sayings:
                 return said
         return ""
 
-    def _annotated(self, name: str) -> Sequence[Any]:
+    def _annotated(self, name: str) -> Iterator[Any]:
         cls: Any = self._record.cls
         if self._record.form == "model":
             field = cls.model_fields.get(name)
-            return field.metadata if field is not None else ()
+            if field is not None:
+                yield from reversed(field.metadata)
+                yield from _annotations(field.annotation)
+            return
         if self._hints is None:
-            from typing import get_type_hints
-
             try:
                 self._hints = get_type_hints(cls, include_extras=True)
             except Exception:  # a name that only pydantic could resolve
                 self._hints = {}
-        return getattr(self._hints.get(name), "__metadata__", ())
+        yield from _annotations(self._hints.get(name))
 
 
-def metadata_of(node: Core) -> Mapping[str, Any]:
-    """Give the metadata of a node."""
-    return node.get("metadata") or {}
+def _annotations(hint: Any) -> Iterator[Any]:
+    """Give what `Annotated` says of a type, the last first, behind qualifiers (`NotRequired`) and names (`type`)."""
+    from typing_extensions import ReadOnly  # pydantic needs them, and Python 3.12 has none
+
+    while True:
+        if get_origin(hint) is Annotated:
+            yield from reversed(hint.__metadata__)
+            hint = hint.__origin__
+        elif get_origin(hint) in (Required, NotRequired, ReadOnly):
+            hint = get_args(hint)[0]
+        elif isinstance(hint, InitVar):
+            hint = cast("Any", hint).type
+        elif isinstance(hint, TypeAliasType):
+            hint = hint.__value__
+        else:
+            return
 
 
 def docstring_of(cls: type, form: Form) -> str:
