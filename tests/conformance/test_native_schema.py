@@ -48,6 +48,8 @@ class Puppy(Dog):
 class Zoo(BaseModel):
     best: Annotated[Cat | Dog, Field(discriminator="kind")]
     rest: list[Cat | Dog] = Field([], max_length=4)
+    names: list[str] = Field(min_length=1)
+    many: list[int] = Field(min_length=2)
     leaf: Leaf = Field(description="the one")
     mode: Literal[1, "a", None]
     tags: set[str] = set()

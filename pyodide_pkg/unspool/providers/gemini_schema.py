@@ -63,17 +63,29 @@ def _add_list(out: dict[str, Any], name: str, schemas: list[Any]) -> None:
 
 def _add_enum(out: dict[str, Any], values: list[Any]) -> None:
     """Give the values; where Gemini knows no `enum` of them, their types."""
-    if all(isinstance(value, str | int | float) and not isinstance(value, bool) for value in values):
-        out["enum"] = values
-        return
-    words = [value for value in values if isinstance(value, str | int | float) and not isinstance(value, bool)]
-    types = sorted(
-        {"null" if value is None else "boolean" for value in values if value is None or value in (True, False)}
-    )
-    if words:
+    words = [value for value in values if not _other(value)]
+    types = sorted({_other(value) for value in values} - {""})
+    if not types:
+        out["enum"] = words
+    elif words:
         out["anyOf"] = [{"enum": words}, *({"type": name} for name in types)]
-    elif types:
+    else:
         out["type"] = types[0] if len(types) == 1 else types
+
+
+def _other(value: Any) -> str:
+    """Name the type of a value that it does not enumerate; nothing for texts and numbers."""
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "boolean"
+        case list() | tuple():
+            return "array"
+        case Mapping():
+            return "object"
+        case _:
+            return ""
 
 
 def _with_lone_ref(schema: dict[str, Any]) -> dict[str, Any]:

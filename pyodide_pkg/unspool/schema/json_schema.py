@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, cast
 
-from unspool.schema.parts import LISTS, MAPS, SINGLES, is_array, is_object, resolve, subschemas
+from unspool.schema.subschemas import LISTS, MAPS, SINGLES, is_array, is_object, resolve, subschemas
 
 WRAPPER = "value"
 """The one member of the object that is put around an answer whose root is no object."""
@@ -67,25 +67,29 @@ def lookalikes(root: Mapping[str, Any]) -> tuple[int, int]:
     Returns:
         The largest number of such alternatives that are objects, and that are lists; at least 1 each.
     """
+    unions: list[list[Any]] = []
+    todo: list[Any] = [root]
+    while todo:
+        node = todo.pop()
+        if is_object(node):
+            todo.extend(entry for _, entry in subschemas(node))
+            entries = [entry for entry in node.get("anyOf", ()) if _references(entry)]
+            if len(entries) > 1:
+                unions.append(entries)
+    if not unions:  # as nearly always
+        return 1, 1
     behind = _behind(root)
     recursive = {ref for ref, refs in behind.items() if ref in refs}
     repeating = {ref for ref, refs in behind.items() if refs & recursive}
-    most = [1, 1]
-    todo: list[Any] = [root] if recursive else []
-    while todo:
-        node = todo.pop()
-        if not is_object(node):
-            continue
-        todo.extend(entry for _, entry in subschemas(node))
-        counts = [0, 0]
-        for entry in node.get("anyOf", ()):
-            if _references(entry) & repeating:
-                target = resolve(root, entry["$ref"]) if "$ref" in entry else entry
-                kinds = ("object", "array")
-                if target.get("type") in kinds:
-                    counts[kinds.index(target["type"])] += 1
-        most = [max(pair) for pair in zip(most, counts, strict=True)]
-    return most[0], most[1]
+    most = {"object": 1, "array": 1}
+    for entries in unions:
+        kinds = [
+            (resolve(root, entry["$ref"]) if "$ref" in entry else entry).get("type")
+            for entry in entries
+            if _references(entry) & repeating
+        ]
+        most = {kind: max(count, kinds.count(kind)) for kind, count in most.items()}
+    return most["object"], most["array"]
 
 
 def _behind(root: Mapping[str, Any]) -> dict[str, set[str]]:

@@ -12,7 +12,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from unspool.schema.parts import is_array, is_object, resolve
+from unspool.schema.subschemas import is_array, is_object, resolve
 
 _SAID = {
     "type", "enum", "const", "anyOf", "oneOf", "allOf", "$ref", "properties", "required", "items", "prefixItems",

@@ -8,6 +8,8 @@ word for is told in descriptions: answers are checked here as always. Pure; the 
     anthropic  no limits but minItems of 0 or 1; no open objects, tuples, `Any` or recursion: refused
     gemini     `responseJsonSchema`: single-valued `enum` for `const`, nothing beside `$ref`, recursion in optional
                members only, `propertyOrdering`
+    cohere     no limits, patterns, open objects, tuples or `Any`; an object without required members gets them all as
+               required ones that may be null
     ollama     llama.cpp's grammars, by whichever name they are asked for: nearly all, patterns only when anchored
 """
 
@@ -16,89 +18,28 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from unspool.errors import ConfigError
-from unspool.schema.checker import JsonChecker
+from unspool.schema.dialects import DROPPED, RULES, TOLD, Dialect, Rules
+from unspool.schema.json_checker import JsonChecker
 from unspool.schema.json_schema import WRAPPER
-from unspool.schema.parts import is_array, is_object, resolve
+from unspool.schema.subschemas import is_array, is_object, resolve
 
 if TYPE_CHECKING:
     from unspool.schema.types import Schema
 
-Dialect = Literal["openai", "anthropic", "gemini", "ollama"]
+__all__ = ["Dialect", "NativeOutput", "native_schema", "openai_strict"]
 
-_STRUCTURE = {
-    "type", "enum", "const", "anyOf", "$ref", "properties", "required", "items", "additionalProperties", "description",
-    "title",
-}  # fmt: skip
-_NUMBERS = {"minimum", "maximum"}
-_EXCLUSIVE = {"exclusiveMinimum", "exclusiveMaximum"}
-_SIZES = {"minItems", "maxItems"}
-# What may be left to words: our own check holds it, and a provider that is not told structure by it loses nothing.
-_TOLD = {
-    "minLength", "maxLength", "minProperties", "maxProperties", "uniqueItems", "format", "pattern", "multipleOf",
-    "contentEncoding", "contentMediaType", *_NUMBERS, *_EXCLUSIVE, *_SIZES,
-}  # fmt: skip
-_DROPPED = {
-    "default", "examples", "discriminator", "$defs", "definitions", "$schema", "$id", "$comment", "deprecated",
-    "readOnly", "writeOnly", "exclude_from_prompt",
-}  # fmt: skip
 _ANY = ("object", "array", "string", "number", "boolean", "null")
 _TYPES: tuple[tuple[type, str], ...] = ((bool, "boolean"), (int, "integer"), (float, "number"), (str, "string"))
-# llama.cpp reads neither lookaround nor `\\d` and the like, and takes an inner `^` or `$` for itself.
-_PLAIN_PATTERN = re.compile(
-    r"\^(?:[^\\($^\[]|\[\^?(?:[^\]\\]|\\[^A-Za-z0-9])+\]|\\[^A-Za-z0-9]|\((?!\?))+\$", re.DOTALL
-)
-_MAX_REPEATS = 1000
-"""llama.cpp refuses grammars that repeat a part more than some 2,000 times."""
-_MAX_DEPTH = 10
-_MAX_MEMBERS = 5000
-
-
-class Rules:
-    """What one dialect takes."""
-
-    __slots__ = ("formats", "kept", "name", "open_objects", "what")
-
-    def __init__(
-        self,
-        name: Dialect,
-        what: str,
-        kept: set[str],
-        formats: set[str],
-        *,
-        open_objects: bool,
-    ) -> None:
-        self.name: Dialect = name
-        self.what = what
-        """As people call it."""
-        self.kept = _STRUCTURE | kept
-        self.formats = formats
-        self.open_objects = open_objects
-        """Whether there are objects with any members, and `Any`."""
-
-
-_TIMES = {"date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"}
-RULES: dict[Dialect, Rules] = {
-    "openai": Rules(
-        "openai", "strict output", {"format", "pattern", "multipleOf", *_NUMBERS, *_EXCLUSIVE, *_SIZES}, _TIMES,
-        open_objects=False,
-    ),
-    "anthropic": Rules(
-        "anthropic", "Anthropic's structured output", {"format", "allOf"}, {*_TIMES, "uri"},
-        open_objects=False,
-    ),
-    "gemini": Rules(
-        "gemini", "Gemini's structured output", {"format", "prefixItems", *_NUMBERS, *_SIZES},
-        {"date-time", "date", "time"}, open_objects=True,
-    ),
-    "ollama": Rules(
-        "ollama", "llama.cpp's grammar",
-        {"format", "pattern", "prefixItems", "allOf", "minLength", "maxLength", *_NUMBERS, *_EXCLUSIVE, *_SIZES},
-        {"date-time", "date", "time", "uuid"}, open_objects=True,
-    ),
-}  # fmt: skip
+_MAX_INLINED = 1000
+"""Members that stand where their class is used with words of its own; a class used so at every level doubles there."""
+_OF_TYPE = {
+    "object": {"properties", "required", "additionalProperties", "minProperties", "maxProperties"},
+    "array": {"items", "prefixItems", "minItems", "maxItems", "uniqueItems"},
+}
+"""Keywords that say something of values of one type only."""
 
 
 class NativeOutput:
@@ -131,7 +72,7 @@ def native_schema(schema: Schema[Any], dialect: Dialect) -> NativeOutput:
 
     Args:
         schema: what is asked for.
-        dialect: "openai", "anthropic", "gemini" or "ollama" (llama.cpp and what is built on it).
+        dialect: "openai", "anthropic", "gemini", "cohere" or "ollama" (llama.cpp and what is built on it).
     Raises:
         ConfigError: UNSUPPORTED when the dialect cannot express it, with the path; INVALID_OPTIONS for another dialect.
     """
@@ -144,14 +85,14 @@ def native_schema(schema: Schema[Any], dialect: Dialect) -> NativeOutput:
     form = _Form(rules, root, top, wrapped)
     try:
         body = form.build()
-    except (_NoFormError, RecursionError) as cause:  # the latter for a chain of hundreds of definitions
+    except (_NoFormError, RecursionError) as cause:
+        reason = "it nests too deep" if isinstance(cause, RecursionError) else str(cause)  # hundreds of definitions
         if dialect == "openai":
-            return _loose(root, top, wrapped, str(cause) or "it nests too deep")
+            return _loose(root, top, wrapped, reason)
         if isinstance(cause, RecursionError) and dialect == "ollama":
             return NativeOutput(root, _same, wrapped=False)
         raise ConfigError(
-            "UNSUPPORTED",
-            f"{schema.name} cannot be asked for natively: {str(cause) or 'it nests too deep'}. Use protocol='json'.",
+            "UNSUPPORTED", f"{schema.name} cannot be asked for natively: {reason}. Use protocol='json'."
         ) from None
 
     if not form.nullable:
@@ -166,7 +107,13 @@ def native_schema(schema: Schema[Any], dialect: Dialect) -> NativeOutput:
 
 
 def openai_strict(schema: Schema[Any]) -> NativeOutput:
-    """Make the schema that OpenAI's strict structured output takes."""
+    """Make the schema that OpenAI's strict structured output takes.
+
+    Args:
+        schema: what is asked for.
+    Returns, Raises:
+        As `native_schema`.
+    """
     return native_schema(schema, "openai")
 
 
@@ -220,11 +167,9 @@ class _Form:
             body = _object({WRAPPER: body})
         if self._defs:
             body["$defs"] = self._defs
-        if self._rules.name == "openai":
-            if self._members > _MAX_MEMBERS:
-                raise _NoFormError(f"it has more than {_MAX_MEMBERS} members")
-            if _depth(body) > _MAX_DEPTH:
-                raise _NoFormError(f"it nests objects deeper than {_MAX_DEPTH}")
+        fault = self._rules.fault(body)
+        if fault is not None:
+            raise _NoFormError(fault)
         return body
 
     def _fail(self, where: str, words: str) -> _NoFormError:
@@ -232,7 +177,7 @@ class _Form:
 
     def _convert(self, node: Any, where: str, inlining: tuple[str, ...]) -> dict[str, Any]:
         rules = self._rules
-        if not is_object(node) or not node.keys() - _DROPPED - {"title", "description"}:
+        if not is_object(node) or not node.keys() - DROPPED - {"title", "description"}:
             if rules.open_objects and node is not False:
                 return _anything(node, rules.name)
             raise self._fail(where, f"may be anything, which {rules.what} cannot express")
@@ -244,38 +189,28 @@ class _Form:
         parts = source.get("allOf")
         if is_array(parts) and len(parts) == 1:
             del source["allOf"]
-            return self._convert({**parts[0], **source}, where, inlining)
-        foreign = [key for key in source if key not in rules.kept and key not in _DROPPED and key not in _TOLD]
+            return self._convert(self._merged(parts[0], source, where), where, inlining)
+        kinds = source.get("type")
+        if is_array(kinds) and (len(kinds) == 1 or _OF_TYPE.keys() & kinds):
+            return self._convert(_by_type(source, kinds), where, inlining)
+        foreign = [key for key in source if key not in rules.kept and key not in DROPPED and key not in TOLD]
         if foreign and rules.name != "ollama":
             raise self._fail(where, f"uses {foreign[0]}, which {rules.what} does not have")
-        result = {key: value for key, value in source.items() if key in rules.kept and self._takes(key, source)}
-        told = [f"{key}: {json.dumps(source[key])}" for key in source if key in _TOLD and key not in result]
+        result = {key: value for key, value in source.items() if rules.takes(key, source[key])}
+        told = [f"{key}: {json.dumps(source[key])}" for key in source if key in TOLD and key not in result]
         if told and rules.name != "ollama":  # a grammar does not read descriptions
             result["description"] = f"{result.get('description', '')} ({', '.join(told)})".strip()
         for key in ("anyOf", "allOf"):
             if key in result:
                 result[key] = [self._convert(entry, where, inlining) for entry in result[key]]
+        if rules.name == "anthropic" and any("$ref" in entry for entry in result.get("allOf", ())):
+            raise self._fail(where, f"uses allOf with $ref, which {rules.what} does not have")
         self._lists(source, result, where, inlining)
         if result.get("type") == "object" or "properties" in result:
             self._close(source, result, where, inlining)
         elif not result.keys() & {"type", "enum", "const", "anyOf", "allOf"} and not rules.open_objects:
             raise self._fail(where, f"may be anything, which {rules.what} cannot express")
-        return self._literals(result)
-
-    def _takes(self, key: str, source: Mapping[str, Any]) -> bool:
-        """Tell whether a keyword is taken with the value that it has."""
-        value = source[key]
-        match self._rules.name, key:
-            case _, "format":
-                return value in self._rules.formats
-            case "anthropic", "minItems":
-                return value in (0, 1)
-            case "ollama", "pattern":
-                return _PLAIN_PATTERN.fullmatch(value) is not None
-            case "ollama", "minLength" | "maxLength" | "minItems" | "maxItems":
-                return cast("int", value) <= _MAX_REPEATS
-            case _:
-                return True
+        return self._literals(result, where)
 
     def _lists(self, source: Mapping[str, Any], result: dict[str, Any], where: str, inlining: tuple[str, ...]) -> None:
         if is_array(result.get("prefixItems")):
@@ -290,18 +225,19 @@ class _Form:
         elif result.get("type") == "array" and "prefixItems" not in result and not self._rules.open_objects:
             raise self._fail(where, f"is a list of anything, which {self._rules.what} cannot express")
 
-    def _literals(self, result: dict[str, Any]) -> dict[str, Any]:
+    def _literals(self, result: dict[str, Any], where: str) -> dict[str, Any]:
         """Spell literal values as the dialect does."""
         name = self._rules.name
         if name == "ollama" or not result.keys() & {"const", "enum"}:
             return result
+        values: list[Any] = result.get("enum", [result.get("const")])
+        if not values or any(not isinstance(value, str | int | float | None) for value in values):
+            words = "a list or an object as a literal value" if values else "no value at all"
+            raise self._fail(where, f"takes {words}, which {self._rules.what} cannot express")
         if name == "anthropic":  # its own SDK leaves the type out
             return {key: value for key, value in result.items() if key != "type"}
-        values: list[Any] = result.get("enum", [result.get("const")])
         beside = {key: value for key, value in result.items() if key not in ("const", "enum", "type")}
         forms: list[dict[str, Any]] = []
-        if any(not isinstance(value, str | int | float | None) for value in values):
-            return result
         for kind, type_name in _TYPES:
             own = [value for value in values if type(value) is kind]
             if not own:
@@ -317,21 +253,25 @@ class _Form:
         return {**forms[0], **beside} if len(forms) == 1 else {"anyOf": forms, **beside}
 
     def _close(self, source: Mapping[str, Any], result: dict[str, Any], where: str, inlining: tuple[str, ...]) -> None:
-        properties: Mapping[str, Any] = source.get("properties", {})
+        properties: dict[str, Any] = source.get("properties", {})
         rest = source.get("additionalProperties")
         is_open = rest not in (None, False) or ("properties" not in source and rest is None)
         if is_open and not self._rules.open_objects:
             raise self._fail(where, "is an object with open member names")
-        required = set(source.get("required", ()))
+        required = dict.fromkeys(source.get("required", ()))
+        properties = {**properties, **{name: {} for name in required if name not in properties}}
+        everyone = self._rules.name == "openai" or (self._rules.name == "cohere" and not required)
+        if self._rules.name == "cohere" and not properties:
+            raise self._fail(where, "is an object without members")
         closed: dict[str, Any] = {}
         added: set[str] = set()
         self._members += len(properties)
         for name, entry in properties.items():
             here = f"{where}.{name}" if where else name
-            if self._rules.name == "gemini" and name in required and self._recurs(entry):
+            if self._rules.name == "gemini" and name in required and self._recurs(entry, inlining):
                 raise self._fail(here, "is recursive and required: Gemini takes recursion in optional members only")
             member = self._convert(entry, here, inlining)
-            if self._rules.name == "openai" and name not in required and not self._accepts_null(member):
+            if everyone and name not in required and not self._accepts_null(member):
                 added.add(name)
                 member = {"anyOf": [member, {"type": "null"}]}
             closed[name] = member
@@ -342,7 +282,7 @@ class _Form:
                 result["additionalProperties"] = self._convert(rest, f"{where}{{}}", inlining)
             return
         result.update(_object(closed))
-        if self._rules.name != "openai":
+        if not everyone:
             result["required"] = [name for name in closed if name in required]
         if self._rules.name == "gemini" and closed:
             result["propertyOrdering"] = list(closed)
@@ -351,12 +291,21 @@ class _Form:
 
     def _reference(self, source: dict[str, Any], where: str, inlining: tuple[str, ...]) -> dict[str, Any]:
         ref = source.pop("$ref")
-        siblings = {key: value for key, value in source.items() if key not in _DROPPED}
-        if siblings and ref not in inlining:  # nothing may stand beside a reference
-            return self._convert({**resolve(self._root, ref), **siblings}, where, (*inlining, ref))
+        siblings = {key: value for key, value in source.items() if key not in DROPPED}
+        if siblings and ref not in inlining and self._members < _MAX_INLINED:  # nothing may stand beside a reference
+            merged = self._merged(resolve(self._root, ref), siblings, where)
+            return self._convert(merged, where, (*inlining, ref))
         if ref == "#" and not self._wrapped and self._rules.name == "openai":
             return {"$ref": "#"}
         return self._named(ref, where)
+
+    def _merged(self, target: Mapping[str, Any], beside: Mapping[str, Any], where: str) -> dict[str, Any]:
+        """Join two schemas that a value must both match; of words, the second's own stand."""
+        words = DROPPED | {"title", "description"}
+        clash = [key for key in beside if key in target and key not in words and beside[key] != target[key]]
+        if clash and self._rules.name != "ollama":
+            raise self._fail(where, f"has two kinds of {clash[0]}, which {self._rules.what} cannot join")
+        return {**target, **beside}
 
     def _named(self, ref: str, where: str) -> dict[str, Any]:
         name = self._names.get(ref)
@@ -373,8 +322,9 @@ class _Form:
             raise self._fail(where, f"leads back to {name}: {self._rules.what} takes no recursive types")
         return {"$ref": f"#/$defs/{name}"}
 
-    def _recurs(self, entry: Any) -> bool:
-        """Tell whether a member leads back to a definition that it is part of."""
+    def _recurs(self, entry: Any, inlining: tuple[str, ...]) -> bool:
+        """Tell whether a member leads back to the definition that it is part of, by members that are all required."""
+        home = resolve(self._root, inlining[-1]) if inlining else self._top
         todo, seen = [entry], set[str]()
         while todo:
             node = todo.pop()
@@ -383,12 +333,14 @@ class _Form:
             elif is_object(node):
                 ref = node.get("$ref")
                 if isinstance(ref, str):
-                    if ref in self._waiting or resolve(self._root, ref) is self._top:
+                    if resolve(self._root, ref) is home:
                         return True
                     if ref not in seen:
                         seen.add(ref)
                         todo.append(resolve(self._root, ref))
-                todo.extend(node.values())
+                properties = node.get("properties", {})
+                todo.extend(properties[name] for name in node.get("required", ()) if name in properties)
+                todo.extend(value for key, value in node.items() if key not in ("properties", "$defs", "definitions"))
         return False
 
     def _accepts_null(self, member: Mapping[str, Any]) -> bool:
@@ -426,20 +378,15 @@ class _Form:
 
 def _anything(node: Any, dialect: Dialect) -> dict[str, Any]:
     """Say that there may be anything; to llama.cpp an empty schema is an object."""
-    said = {key: value for key, value in node.items() if key not in _DROPPED} if is_object(node) else {}
+    said = {key: value for key, value in node.items() if key not in DROPPED} if is_object(node) else {}
     return {**said, "type": list(_ANY)} if dialect == "ollama" else said
 
 
-def _depth(node: Any) -> int:
-    """Count how deep objects nest, references not followed."""
-    deepest = 0
-    todo: list[tuple[Any, int]] = [(node, 0)]
-    while todo:
-        part, depth = todo.pop()
-        if is_array(part):
-            todo.extend((item, depth) for item in part)
-        elif is_object(part):
-            depth += part.get("type") == "object"
-            deepest = max(deepest, depth)
-            todo.extend((member, depth) for member in part.values())
-    return deepest
+def _by_type(source: Mapping[str, Any], kinds: Sequence[str]) -> dict[str, Any]:
+    """Spell a list of types as alternatives, each with the keywords that are about it."""
+    words = {key: source[key] for key in ("title", "description") if key in source}
+    forms: list[dict[str, Any]] = []
+    for kind in kinds:
+        others = set[str]().union(*(keys for other, keys in _OF_TYPE.items() if other != kind), words)
+        forms.append({**{key: value for key, value in source.items() if key not in others}, "type": kind})
+    return {**forms[0], **words} if len(forms) == 1 else {"anyOf": forms, **words}

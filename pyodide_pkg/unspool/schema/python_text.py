@@ -10,24 +10,24 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from unspool.schema.shape import (
-    Alias,
-    Alternatives,
-    Anything,
-    Choice,
+    AliasShape,
+    AnyShape,
+    CollectionShape,
+    EnumShape,
     Field,
-    Fixed,
-    Listing,
-    Mapped,
-    Maybe,
-    Members,
+    LiteralShape,
+    MappingShape,
     Record,
     Scalar,
     Shape,
+    TupleShape,
+    UnionShape,
+    UnknownShape,
     parts,
 )
 
 if TYPE_CHECKING:
-    from unspool.schema.typed import Typed
+    from unspool.schema.python_type import PythonType
 
 _CALLED = {
     "ge": "min",
@@ -40,7 +40,7 @@ _CALLED = {
 _ENUM_BASES = ("StrEnum", "IntEnum", "IntFlag", "Flag")
 
 
-def python_text(typed: Typed[Any], *, defaults: bool = False) -> str:
+def python_text(typed: PythonType[Any], *, defaults: bool = False) -> str:
     """Write what a reply in Python syntax must be.
 
     Args:
@@ -64,38 +64,38 @@ def annotation(shape: Shape) -> str:
     match shape:
         case Scalar():
             return "NoneType" if shape.name == "None" else _scalar(shape)
-        case Choice():
+        case LiteralShape():
             return f"Literal[{', '.join(map(_literal, shape.values))}]"
-        case Anything():
+        case AnyShape():
             return shape.written
-        case Maybe():
+        case UnknownShape():
             return "UNKNOWN"
-        case Listing(kind="tuple"):
+        case CollectionShape(kind="tuple"):
             return f"tuple[{_inner(shape.items)}, ...]"
-        case Listing():
+        case CollectionShape():
             return f"{shape.kind}[{_inner(shape.items)}]"
-        case Fixed():
+        case TupleShape():
             return f"tuple[{', '.join(map(_inner, shape.items)) or '()'}]"
-        case Mapped():
-            keys = "str" if isinstance(shape.keys, Anything) else _inner(shape.keys)
+        case MappingShape():
+            keys = "str" if isinstance(shape.keys, AnyShape) else _inner(shape.keys)
             return f"dict[{keys}, {_inner(shape.values)}]"
-        case Alternatives():
+        case UnionShape():
             return _alternatives(shape.members)
         case Record() if not shape.is_callable:
             members = (f"{field.name!r}: {_inner(field.shape)}" for field in shape.shown)
             return f"{{{', '.join(members)}}}"
-        case Record() | Members() | Alias():
+        case Record() | EnumShape() | AliasShape():
             return shape.name
 
 
-def ordered(root: Shape, records: Sequence[Record]) -> list[Record | Members | Alias]:
+def ordered(root: Shape, records: Sequence[Record]) -> list[Record | EnumShape | AliasShape]:
     """Give the classes below a shape so that what a class needs stands before it, and its bases and subclasses near it.
 
     Depth first, in the order of fields; a class that is met again while it waits for what it needs is put in there.
     """
     printed = {id(record): record for record in records}
     by_class = {record.cls: record for record in records}
-    done: dict[int, Record | Members | Alias] = {}
+    done: dict[int, Record | EnumShape | AliasShape] = {}
     waiting: set[int] = set()
     # Without recursion: a chain of classes may be long. A step is a shape to look at, or a class to put in.
     todo: list[tuple[Shape, bool]] = [(root, False)]
@@ -103,9 +103,9 @@ def ordered(root: Shape, records: Sequence[Record]) -> list[Record | Members | A
         shape, put = todo.pop()
         if id(shape) in done:
             continue
-        if not isinstance(shape, Record | Members | Alias):
+        if not isinstance(shape, Record | EnumShape | AliasShape):
             todo.extend((part, False) for part in reversed(parts(shape)))
-        elif put or isinstance(shape, Members) or id(shape) in waiting:
+        elif put or isinstance(shape, EnumShape) or id(shape) in waiting:
             done[id(shape)] = shape
             if isinstance(shape, Record):
                 todo.extend((member, False) for member in reversed(shape.subclasses))
@@ -123,22 +123,22 @@ def limits(shape: Shape, what: str = "") -> list[str]:
     """Say in words what an annotation does not show: how many items or characters there may be."""
     notes: list[str] = []
     match shape:
-        case Scalar(name="str") | Listing() | Mapped():
+        case Scalar(name="str") | CollectionShape() | MappingShape():
             unit = "characters" if isinstance(shape, Scalar) else "items"
             if size := _size(shape.rules, unit):
                 notes.append(f"{what}{size}.")
         case _:
             pass
     match shape:
-        case Listing():
+        case CollectionShape():
             notes += limits(shape.items, f"{what}Each item: ")
-        case Mapped():
+        case MappingShape():
             notes += [*limits(shape.keys, f"{what}Each key: "), *limits(shape.values, f"{what}Each value: ")]
-        case Alternatives():
+        case UnionShape():
             for member in shape.members:
                 if not isinstance(member, Record):
                     notes += limits(member, what)
-        case Fixed():
+        case TupleShape():
             for i, item in enumerate(shape.items):
                 if not isinstance(item, Record):
                     notes += limits(item, f"{what}Item {i + 1}: ")
@@ -162,10 +162,10 @@ def _of(number: Any, units: str) -> str:
     return units.removesuffix("s") if number == 1 else units
 
 
-def _block(shape: Record | Members | Alias, records: Sequence[Record], defaults: bool) -> str:
-    if isinstance(shape, Alias):
+def _block(shape: Record | EnumShape | AliasShape, records: Sequence[Record], defaults: bool) -> str:
+    if isinstance(shape, AliasShape):
         return "\n".join([*(f"# {note}" for note in limits(shape.shape)), f"{shape.name} = {_inner(shape.shape)}"])
-    if isinstance(shape, Members):
+    if isinstance(shape, EnumShape):
         lines = [f"{member.name} = {member.value!r}" for member in shape.members]
         return _indented(f"class {shape.name}({_enum_base(shape.cls)}):", [*_docstring(_own_doc(shape.cls)), *lines])
     names = _bases(shape, records)

@@ -1,37 +1,43 @@
 """The text of a value in a protocol: the exact inverse of parsing, for examples and for completing what is half known.
 
 In: a value. Out: a constructor expression in Python syntax, or JSON. What could not be read back (infinite floats,
-halves of surrogate pairs) is refused. Pure; sets are written in a fixed order.
+halves of surrogate pairs, a list as a key, what contains itself) is refused with its path. Pure; sets are written in a
+fixed order.
 """
 
 from __future__ import annotations
 
 import json
 import math
+from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from enum import Enum
 from typing import TYPE_CHECKING, Any, cast
 
 from unspool.errors import ConfigError
 from unspool.schema.attrs_class import is_attrs
-from unspool.schema.markers import UNKNOWN, UNKNOWN_JSON
+from unspool.schema.problem import path_text
 from unspool.schema.python_text import annotation
 from unspool.schema.shape import Record, class_name, is_name
-from unspool.schema.taking import TAG
+from unspool.schema.text_form import text_form
+from unspool.schema.unknown import UNKNOWN, UNKNOWN_JSON
+from unspool.schema.validators import TAG
 from unspool.structured.strict_json import MAX_DEPTH
 
 if TYPE_CHECKING:
-    from unspool.schema.typed import Typed
+    from unspool.schema.python_type import PythonType
 
 _INDENT = "  "
 _WIDTH = 60
 """A value that fits in so many characters stands in one line."""
+_MAX_CONTAINERS = 250_000
+"""A hundred lists, each twice in the next, are small in memory, and endless when they are written out."""
 
 
 class ValueWriter:
     """Writes values; remembers what it has learned about their classes."""
 
-    def __init__(self, typed: Typed[Any] | None = None, *, missing: bool = False) -> None:
+    def __init__(self, typed: PythonType[Any] | None = None, *, missing: bool = False) -> None:
         """
         Args:
             typed: the type that they are of; else classes are looked at as they come.
@@ -39,6 +45,9 @@ class ValueWriter:
         """
         self._missing = missing
         self._records: dict[type, Record] = {}
+        self._path: list[Any] = []
+        self._open: set[int] = set()
+        self._left = 0
         if typed is not None:
             self._records.update({record.cls: record for record in typed.reader.records.values()})
 
@@ -49,9 +58,10 @@ class ValueWriter:
             value: plain data, members of Enum classes, and instances of classes that a schema can be made of.
             compact: one line; else what is long has one field or item a line.
         Raises:
-            ConfigError: INVALID_OPTIONS when it could not be read back.
+            ConfigError: INVALID_OPTIONS, with the path, when it could not be read back.
         """
-        return self._python(value, None if compact else 0, 0)
+        self._begin()
+        return _laid_out(self._python(value), None if compact else 0)
 
     def json(self, value: Any, *, tagged: bool = False) -> str:
         """Write a value in JSON.
@@ -60,66 +70,92 @@ class ValueWriter:
             value: as in `python`.
             tagged: let classes that have subclasses say which they are.
         Raises:
-            ConfigError: INVALID_OPTIONS when it could not be read back.
+            ConfigError: INVALID_OPTIONS, with the path, when it could not be read back.
         """
-        plain = self._plain(value, tagged, 0)
-        return json.dumps(plain, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+        self._begin()
+        return _dumps(self._plain(value, tagged))
 
-    def _python(self, value: Any, column: int | None, depth: int) -> str:
-        """Write a value; `column` is how far it is indented when it takes several lines, None for one line only."""
-        if depth > MAX_DEPTH:
+    def _begin(self) -> None:
+        self._path.clear()
+        self._open.clear()
+        self._left = _MAX_CONTAINERS
+
+    def _refused(self, words: str) -> ConfigError:
+        return ConfigError("INVALID_OPTIONS", f"{path_text(self._path) or 'The value'} {words}")
+
+    def _inside[S](self, step: Any, write: Callable[[Any, bool], S], value: Any, flag: bool) -> S:
+        """Write what stands in a value under a name, a key or a number."""
+        self._path.append(step)
+        written = write(value, flag)
+        self._path.pop()
+        return written
+
+    def _enter(self, value: Any) -> None:
+        """Begin a value that may have others inside."""
+        if len(self._path) >= MAX_DEPTH or len(self._open) >= 2 * MAX_DEPTH:  # a root model is no level of the text
             raise ConfigError("INVALID_OPTIONS", f"The value nests deeper than {MAX_DEPTH}.")
+        if id(value) in self._open:
+            raise self._refused("is a value that contains it: that has no end.")
+        self._left -= 1
+        if self._left < 0:
+            raise ConfigError("INVALID_OPTIONS", f"The value is made of more than {_MAX_CONTAINERS} containers.")
+        self._open.add(id(value))
+
+    def _python(self, value: Any, hashed: bool = False) -> _Text:
+        """Write a value; `hashed` is one that is a key, or in a set."""
         if value is UNKNOWN or value is None or isinstance(value, bool):
             return repr(value)
-        if _is_root_model(value):
-            return self._python(value.root, column, depth)
         if isinstance(value, _Missing):
             return f"MISSING({value.annotation})"
         if isinstance(value, Enum):
-            if value.name in type(value).__members__:
+            if value.name in type(value).__members__ and is_name(value.name):
                 return f"{class_name(type(value))}.{value.name}"
-            return self._python(value.value, column, depth)  # flags of several names
+            return self._python(value.value, hashed)  # flags of several names, and names that are none
+        if isinstance(value, int | float | str | bytes):
+            return self._scalar(value)
+        self._enter(value)
+        written = self._python_group(value, hashed)
+        self._open.discard(id(value))
+        return written
+
+    def _python_group(self, value: Any, hashed: bool) -> _Text:
+        if _is_root_model(value):
+            return self._python(value.root, hashed)
         fields = self.fields_of(value)
+        if hashed and (fields is not None or isinstance(value, frozenset)):
+            name = type(cast("Any", value)).__name__
+            raise self._refused(f"has a key, or a member of a set, that is a {name}: Python syntax has none.")
         if fields is not None:
             record, members = fields
             for name in (record.name, *(name for name, _ in members)):
                 if not is_name(name):
-                    raise ConfigError(
-                        "INVALID_OPTIONS", f"Python syntax has no such name as {name!r}: write it in JSON."
-                    )
-            pieces = [(f"{name}=", member) for name, member in members]
-            return self._joined(f"{record.name}(", pieces, ")", column, depth)
+                    raise self._refused(f"is written in JSON alone: Python syntax has no such name as {name!r}.")
+            pieces = [(f"{name}=", self._inside(name, self._python, member, False)) for name, member in members]
+            return _Group(f"{record.name}(", pieces, ")")
         match value:
-            case int() | float() | str() | bytes():
-                return _scalar(value)
-            case list() | tuple():
-                items: Sequence[Any] = cast("Any", value)
-                pieces = [("", item) for item in items]
-                if isinstance(value, list):
-                    return self._joined("[", pieces, "]", column, depth)
-                return self._joined("(", pieces, ",)" if len(pieces) == 1 else ")", column, depth)
+            case list() | deque():
+                return _Group("[", self._python_items(cast("Any", value), False), "]")
+            case tuple():
+                pieces = self._python_items(cast("Any", value), hashed)
+                return _Group("(", pieces, ",)" if len(pieces) == 1 else ")")
             case set() | frozenset():
-                members = in_order(cast("set[Any]", value), lambda item: self._python(item, None, depth))
+                members = in_order(cast("set[Any]", value), lambda item: _laid_out(self._python(item, True), None))
+                kind = "frozenset(" if isinstance(value, frozenset) else ""
                 if not members:
-                    return "set()"
-                return self._joined("{", [("", item) for item in members], "}", column, depth)
+                    return kind + ")" if kind else "set()"
+                return _Group(f"{kind}{{", self._python_items(members, True), "})" if kind else "}")
             case dict():
                 entries: dict[Any, Any] = cast("Any", value)
-                pieces = [(f"{self._python(key, None, depth + 1)}: ", member) for key, member in entries.items()]
-                return self._joined("{", pieces, "}", column, depth)
+                pieces = [
+                    (f"{_laid_out(self._python(key, True), None)}: ", self._inside(key, self._python, member, False))
+                    for key, member in entries.items()
+                ]
+                return _Group("{", pieces, "}")
             case _:
-                return self._python(_text_form(value), column, depth)
+                return self._python(self._text_form(value), hashed)
 
-    def _joined(self, opening: str, pieces: list[tuple[str, Any]], closing: str, column: int | None, depth: int) -> str:
-        short = [f"{label}{self._python(item, None, depth + 1)}" for label, item in pieces]
-        line = f"{opening}{', '.join(short)}{closing}"
-        if column is None or not pieces or (len(line) <= _WIDTH and opening in "[({"):
-            return line
-        inner = column + 1
-        pad = _INDENT * inner
-        closing = closing.removeprefix(",")
-        long = [f"{pad}{label}{self._python(item, inner, depth + 1)}," for label, item in pieces]
-        return "\n".join([opening, *long, f"{_INDENT * column}{closing}"])
+    def _python_items(self, items: Iterable[Any], hashed: bool) -> list[tuple[str, _Text]]:
+        return [("", self._inside(i, self._python, item, hashed)) for i, item in enumerate(items)]
 
     def fields_of(self, value: Any) -> tuple[Record, list[tuple[str, Any]]] | None:
         """Give the class of a value and its members by field name; None when it is of no class with fields.
@@ -130,6 +166,8 @@ class ValueWriter:
         record = self.record_of(cls)
         if record is None:
             return None
+        from pydantic_core import MISSING
+
         members: list[tuple[str, Any]] = []
         # What a dataclass takes and does not keep (`InitVar`) cannot be written.
         kept = _kept_names(value) if record.form == "dataclass" else None
@@ -137,8 +175,9 @@ class ValueWriter:
             if kept is not None and field.name not in kept:
                 continue
             attribute = _attribute(record, field.name)
-            if hasattr(value, attribute):
-                members.append((field.name, getattr(value, attribute)))
+            member = getattr(value, attribute, MISSING)
+            if member is not MISSING:
+                members.append((field.name, member))
             elif self._missing:
                 members.append((field.name, _Missing(annotation(field.shape))))
         if record.form == "model" and value.model_extra:
@@ -150,51 +189,141 @@ class ValueWriter:
         if cls not in self._records:
             if not _has_fields(cls):
                 return None
-            from unspool.schema.typed import typed_of
+            from unspool.schema.python_type import python_type_of
 
-            found = typed_of(cls).reader.records.values()
+            found = python_type_of(cls).reader.records.values()
             self._records.update({record.cls: record for record in found if record.cls not in self._records})
         return self._records.get(cls)
 
-    def _plain(self, value: Any, tagged: bool, depth: int) -> Any:
+    def _plain(self, value: Any, tagged: bool) -> Any:
         """Turn a value into JSON data."""
-        if depth > MAX_DEPTH:
-            raise ConfigError("INVALID_OPTIONS", f"The value nests deeper than {MAX_DEPTH}.")
         if value is None or isinstance(value, bool):
             return value
         if value is UNKNOWN:
             return UNKNOWN_JSON
-        if _is_root_model(value):
-            return self._plain(value.root, tagged, depth)
         if isinstance(value, Enum):
-            return self._plain(value.value, tagged, depth)
+            from pydantic_core import PydanticSerializationError, to_jsonable_python
+
+            try:
+                return self._plain(to_jsonable_python(value.value), tagged)
+            except PydanticSerializationError:
+                name = f"{class_name(type(value))}.{value.name}"
+                raise self._refused(f"is {name}, whose value JSON has no form for.") from None
+        if isinstance(value, int | float | str):
+            self._scalar(value)
+            return value
+        self._enter(value)
+        plain = self._plain_group(value, tagged)
+        self._open.discard(id(value))
+        return plain
+
+    def _plain_group(self, value: Any, tagged: bool) -> Any:
+        if _is_root_model(value):
+            return self._plain(value.root, tagged)
         fields = self.fields_of(value)
         if fields is not None:
             record, members = fields
             aliases = {field.name: field.alias for field in record.fields}
-            plain = {aliases.get(name, name): self._plain(member, tagged, depth + 1) for name, member in members}
+            plain = self._object([(aliases.get(name, name), member) for name, member in members], tagged)
             return {TAG: record.name, **plain} if tagged and self._in_family(record) else plain
         match value:
-            case int() | float() | str():
-                _scalar(value)
-                return value
             case dict():
                 entries: dict[Any, Any] = cast("Any", value)
-                return {self._key(key): self._plain(member, tagged, depth + 1) for key, member in entries.items()}
+                return self._object([(self._key(key), member) for key, member in entries.items()], tagged)
             case set() | frozenset():
-                members = in_order(cast("set[Any]", value), lambda item: self._python(item, None, depth))
-                return [self._plain(item, tagged, depth + 1) for item in members]
-            case list() | tuple():
-                return [self._plain(item, tagged, depth + 1) for item in cast("list[Any]", value)]
+                items: Any = in_order(cast("set[Any]", value), lambda item: _dumps(self._plain(item, False)))
+            case list() | tuple() | deque():
+                items = cast("Sequence[Any]", value)
             case _:
-                return self._plain(_text_form(value), tagged, depth)
+                return self._plain(self._text_form(value), tagged)
+        return [self._inside(i, self._plain, item, tagged) for i, item in enumerate(items)]
+
+    def _object(self, members: list[tuple[str, Any]], tagged: bool) -> dict[str, Any]:
+        plain: dict[str, Any] = {}
+        for name, member in members:
+            if name in plain:
+                raise self._refused(f"has two members that are both {name!r} in JSON.")
+            plain[name] = self._inside(name, self._plain, member, tagged)
+        return plain
 
     def _in_family(self, record: Record) -> bool:
         return bool(record.subclasses) or any(record in other.subclasses for other in self._records.values())
 
     def _key(self, key: Any) -> str:
-        plain = self._plain(key, False, 0)
-        return plain if isinstance(plain, str) else json.dumps(plain)
+        """Write a key of a dict: what is read from the name of a JSON member."""
+        while _is_root_model(key):
+            key = key.root
+        plain = key.value if isinstance(key, Enum) else key
+        if isinstance(key, Enum) and not (isinstance(plain, str) or isinstance(key, int | float)):
+            plain = None
+        elif not isinstance(plain, int | float | str) and self.fields_of(plain) is None:
+            plain = None if isinstance(plain, list | tuple | set | frozenset | dict | None) else self._text_form(plain)
+        if not isinstance(plain, str | int | float):
+            raise self._refused(f"has a key that JSON has none for: a {class_name(cast('Any', type(key)))}.")
+        text = self._scalar(plain)
+        return plain if isinstance(plain, str) else text.lower() if isinstance(plain, bool) else text
+
+    def _scalar(self, value: int | float | str | bytes) -> str:
+        """Write a number or a text; of a subclass, as what it is."""
+        if isinstance(value, str):
+            if any("\ud800" <= character <= "\udfff" for character in value):
+                raise self._refused("has half of a surrogate pair, which cannot be read back.")
+            return str.__repr__(value)
+        if isinstance(value, bytes):
+            return bytes.__repr__(value)
+        if isinstance(value, int):
+            try:
+                return int.__repr__(value)
+            except ValueError:
+                raise self._refused("is an integer of more than 4,300 digits, which cannot be read back.") from None
+        if not math.isfinite(value):
+            raise self._refused(f"is {value!r}, which cannot be read back.")
+        return float.__repr__(value)
+
+    def _text_form(self, value: Any) -> Any:
+        try:
+            return text_form(value)
+        except ValueError as error:
+            raise self._refused(f"cannot be written: {error}") from error
+
+
+class _Group:
+    """A constructor or a container, which takes one line or several."""
+
+    __slots__ = ("closing", "opening", "pieces", "short")
+
+    def __init__(self, opening: str, pieces: list[tuple[str, _Text]], closing: str) -> None:
+        self.opening = opening
+        self.pieces = pieces
+        self.closing = closing
+        self.short: str | None = None
+        """All of it in one line, when that is short."""
+        texts = [(label, piece.short if isinstance(piece, _Group) else piece) for label, piece in pieces]
+        known = [f"{label}{text}" for label, text in texts if text is not None and len(text) <= _WIDTH]
+        if len(known) == len(texts):
+            line = f"{opening}{', '.join(known)}{closing}"
+            self.short = line if len(line) <= _WIDTH or not pieces else None
+
+    @property
+    def is_call(self) -> bool:
+        return self.opening[0] not in "[({" and self.opening[-1] == "("
+
+
+_Text = str | _Group
+
+
+def _laid_out(text: _Text, column: int | None) -> str:
+    """Give the text; `column` is how far it is indented when it takes several lines, None for one line only."""
+    if isinstance(text, str):
+        return text
+    if text.short is not None and (column is None or not text.pieces or not text.is_call):
+        return text.short
+    if column is None:
+        line = ", ".join(f"{label}{_laid_out(piece, None)}" for label, piece in text.pieces)
+        return f"{text.opening}{line}{text.closing}"
+    pad = _INDENT * (column + 1)
+    long = [f"{pad}{label}{_laid_out(piece, column + 1)}," for label, piece in text.pieces]
+    return "\n".join([text.opening, *long, f"{_INDENT * column}{text.closing.removeprefix(',')}"])
 
 
 class _Missing:
@@ -217,37 +346,8 @@ def in_order(members: Iterable[Any], text: Callable[[Any], str]) -> list[Any]:
     return sorted(members, key=key)
 
 
-def _scalar(value: int | float | str | bytes) -> str:
-    """Write a number or a text; of a subclass, as what it is."""
-    if isinstance(value, str):
-        if any("\ud800" <= character <= "\udfff" for character in value):
-            raise ConfigError("INVALID_OPTIONS", "A text with half of a surrogate pair cannot be read back.")
-        return str.__repr__(value)
-    if isinstance(value, bytes):
-        return bytes.__repr__(value)
-    if isinstance(value, int):
-        try:
-            return int.__repr__(value)
-        except ValueError:
-            raise ConfigError("INVALID_OPTIONS", "An integer of more than 4,300 digits cannot be read back.") from None
-    if not math.isfinite(value):
-        raise ConfigError("INVALID_OPTIONS", f"{value!r} cannot be read back.")
-    return float.__repr__(value)
-
-
-def _text_form(value: Any) -> Any:
-    """Give the form that JSON has for a date, a UUID, a Decimal and the like."""
-    from pydantic_core import PydanticSerializationError, to_jsonable_python
-
-    if hasattr(value, "get_secret_value"):
-        raise ConfigError("INVALID_OPTIONS", "A secret is not written: a model would read it.")
-    try:
-        plain = to_jsonable_python(value, by_alias=True)
-    except (PydanticSerializationError, ValueError) as error:
-        raise ConfigError("INVALID_OPTIONS", f"{type(value).__name__} cannot be written: {error}") from error
-    if type(plain) is type(value):
-        raise ConfigError("INVALID_OPTIONS", f"{type(value).__name__} cannot be written.")
-    return plain
+def _dumps(plain: Any) -> str:
+    return json.dumps(plain, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
 def _kept_names(value: Any) -> set[str]:
@@ -275,6 +375,6 @@ def _attribute(record: Record, name: str) -> str:
     return next((field.name for field in fields if field.alias == name), name)
 
 
-def json_text(value: Any, typed: Typed[Any]) -> str:
+def json_text(value: Any, typed: PythonType[Any]) -> str:
     """Write a value of a type in JSON, each class of a family with its name."""
     return ValueWriter(typed).json(value, tagged=True)

@@ -1,7 +1,8 @@
 """Native output, dialect by dialect.
 
 Rules: OpenAI's guide "Structured model outputs", section "Supported schemas"; Claude's "Structured outputs", section
-"JSON Schema limitations"; Gemini's `responseJsonSchema`; llama.cpp's grammars/README.md; F35, F36.
+"JSON Schema limitations"; Cohere's "Structured Outputs", section "Parameter types support"; Gemini's
+`responseJsonSchema`; llama.cpp's grammars/README.md; F35, F36.
 """
 
 from __future__ import annotations
@@ -307,7 +308,7 @@ class Needy(BaseModel):
     more: list[Needy]
 
 
-@pytest.mark.parametrize("dialect", ["openai", "anthropic", "gemini", "ollama"])
+@pytest.mark.parametrize("dialect", ["openai", "anthropic", "gemini", "cohere", "ollama"])
 @pytest.mark.parametrize("wanted", [Leaf, Zoo, list[Leaf], Leaf | None, Cat | Dog, int, Literal["a", "b"]], ids=str)
 def test_what_all_dialects_take(wanted: Any, dialect: Dialect) -> None:
     native = native_schema(Schema.of(wanted), dialect)
@@ -322,7 +323,7 @@ def test_what_all_dialects_take(wanted: Any, dialect: Dialect) -> None:
             assert node["additionalProperties"] is False
 
 
-@pytest.mark.parametrize("dialect", ["openai", "anthropic", "gemini", "ollama"])
+@pytest.mark.parametrize("dialect", ["openai", "anthropic", "gemini", "cohere", "ollama"])
 def test_members_keep_their_order(dialect: Dialect) -> None:
     class Ordered(BaseModel):
         zebra: int
@@ -395,6 +396,54 @@ def test_anthropic_is_told_limits_in_words() -> None:
     }
 
 
+class Optionals(BaseModel):
+    """Every member may be left out."""
+
+    a: int = 3
+    b: str | None = None
+
+
+def test_cohere_is_told_limits_in_words() -> None:
+    """Ranges, lengths and patterns are none of its schema features; `const`, `anyOf` and `$defs` are."""
+    schema = native_schema(Schema.of(Shape), "cohere").schema
+    assert schema["properties"] == {
+        "kind": {"type": "string", "const": "circle"},
+        "size": {"type": "integer", "description": "(maximum: 9, minimum: 1)"},
+        "code": {"type": "string", "description": '(minLength: 2, pattern: "^[a-z]+$")'},
+        "name": {"anyOf": [{"type": "string"}, {"type": "null"}]},
+    }
+    assert native_schema(Schema.of(Tree), "cohere").schema["$defs"]["Tree"]["required"] == ["label"]
+
+
+def test_cohere_wants_a_required_member_in_every_object() -> None:
+    native = native_schema(Schema.of(Optionals), "cohere")
+    assert native.schema["required"] == ["a", "b"]
+    assert native.schema["properties"]["a"] == {"anyOf": [{"type": "integer"}, {"type": "null"}]}
+    assert native.unwrap({"a": None, "b": None}) == {"b": None}
+    assert Schema.of(Optionals).validate(native.unwrap({"a": None, "b": "x"})) == Optionals(b="x")
+
+
+class Empty(BaseModel):
+    pass
+
+
+@pytest.mark.parametrize(
+    ("wanted", "words"),
+    [
+        (Empty, "without members"),
+        (dict[str, int], "open member names|without members"),
+        (Any, "may be anything"),
+        (list[Any], "may be anything"),
+        (tuple[int, str], "prefixItems"),
+    ],
+    ids=str,
+)
+def test_cohere_refuses_what_it_cannot_hold(wanted: Any, words: str) -> None:
+    with pytest.raises(ConfigError, match=words) as caught:
+        native_schema(Schema.of(wanted), "cohere")
+    assert caught.value.code == "UNSUPPORTED"
+
+
 def test_ollama_keeps_nearly_all() -> None:
     native = native_schema(Schema.of(Drawing), "ollama")
     shape = native.schema["$defs"]["Shape"]["properties"]
@@ -446,6 +495,120 @@ def test_openai_limits_make_it_loose() -> None:
 
 
 def test_dialect_that_there_is_not() -> None:
-    with pytest.raises(ConfigError, match="no dialect 'cohere'") as caught:
-        native_schema(Schema.of(int), "cohere")  # type: ignore[arg-type]
+    with pytest.raises(ConfigError, match="no dialect 'bedrock'") as caught:
+        native_schema(Schema.of(int), "bedrock")  # type: ignore[arg-type]
     assert caught.value.code == "INVALID_OPTIONS"
+
+
+HELD: tuple[Dialect, ...] = ("openai", "anthropic", "gemini")
+
+
+def refused(wanted: Any, dialect: Dialect) -> str:
+    """Why a schema has no strict form in a dialect."""
+    try:
+        reason = native_schema(Schema.of(wanted), dialect).reason
+    except ConfigError as error:
+        assert error.code == "UNSUPPORTED"
+        return error.message
+    assert reason is not None
+    return reason
+
+
+@pytest.mark.parametrize("dialect", HELD)
+@pytest.mark.parametrize(
+    ("wanted", "words"),
+    [
+        ({"enum": ["a", [1]]}, "takes a list or an object as a literal value"),
+        ({"const": {"a": 1}}, "takes a list or an object as a literal value"),
+        ({"enum": []}, "takes no value at all"),
+    ],
+    ids=str,
+)
+def test_literal_values_that_are_no_scalars(wanted: Any, words: str, dialect: Dialect) -> None:
+    """Claude: "complex types within enums"; Gemini: enums of texts and numbers."""
+    where = {"type": "object", "properties": {"a": wanted}, "required": ["a"], "additionalProperties": False}
+    assert f"a {words}" in refused(where, dialect)
+    assert native_schema(Schema.of(wanted), "ollama").schema == wanted
+
+
+@pytest.mark.parametrize("dialect", ["openai", "anthropic", "gemini", "ollama"])
+def test_lists_of_types_with_objects_become_alternatives(dialect: Dialect) -> None:
+    mixed = {
+        "description": "a node",
+        "type": ["object", "array", "null"],
+        "properties": {"a": {"type": "integer"}},
+        "required": ["a"],
+        "additionalProperties": False,
+        "items": {"type": "string"},
+    }
+    schema = Schema.of({"type": "object", "properties": {"n": mixed}, "required": ["n"], "additionalProperties": False})
+    native = native_schema(schema, dialect)
+    assert native.reason is None
+    found = native.schema["properties"]["n"]
+    assert found["description"] == "a node"
+    assert [entry["type"] for entry in found["anyOf"]] == ["object", "array", "null"]
+    assert found["anyOf"][1:] == [{"type": "array", "items": {"type": "string"}}, {"type": "null"}]
+    one = Schema.of({"type": ["object"], "properties": {}, "additionalProperties": False})
+    assert native_schema(one, "openai").schema["properties"]["value"]["type"] == "object"
+    texts = Schema.of({"type": ["string", "null"]})
+    assert native_schema(texts, "ollama").schema == {"type": ["string", "null"]}
+
+
+def test_members_that_are_required_and_not_described() -> None:
+    wanted = {"type": "object", "properties": {}, "required": ["a"], "additionalProperties": False}
+    assert "a may be anything" in refused(wanted, "openai")
+    assert native_schema(Schema.of(wanted), "gemini").schema["properties"] == {"a": {}}
+
+
+def test_references_with_rules_of_their_own() -> None:
+    """Both must hold: what has no word for that is refused, not bent."""
+    wanted = {
+        "type": "object",
+        "properties": {"a": {"$ref": "#/$defs/n", "maximum": 5}},
+        "required": ["a"],
+        "$defs": {"n": {"type": "integer", "maximum": 9}},
+    }
+    assert "a has two kinds of maximum" in refused(wanted, "openai")
+    wanted["properties"]["a"] = {"$ref": "#/$defs/n", "minimum": 5, "description": "words"}  # type: ignore[index]
+    found = native_schema(Schema.of(wanted), "openai").schema["properties"]["a"]
+    assert found == {"type": "integer", "maximum": 9, "minimum": 5, "description": "words"}
+
+
+def test_classes_with_words_at_every_level_do_not_double() -> None:
+    """Twenty classes, each used twice with a description: a million copies when each is written out."""
+    made: Any = type("Last", (BaseModel,), {"__annotations__": {"a": int}, "__module__": __name__})
+    for i in range(20):
+        said = Annotated[made, Field(description="words")]
+        made = type(f"C{i}", (BaseModel,), {"__annotations__": {"a": said, "b": said}, "__module__": __name__})
+    for dialect in HELD:
+        assert len(str(native_schema(Schema.of(made), dialect).schema)) < 1_000_000
+
+
+def test_gemini_recursion_through_optional_members() -> None:
+    """A required member may lead back by one that may be left out: the way is not endless."""
+
+    class Meta(BaseModel):
+        owner: Page | None = None
+
+    class Page(BaseModel):
+        meta: Meta
+
+    Meta.model_rebuild(_types_namespace={"Page": Page})
+    assert native_schema(Schema.of(Page), "gemini").schema["properties"]["meta"]
+
+
+def test_patterns_that_no_automaton_has_are_told() -> None:
+    for pattern, kept in {"^a+$": True, "(?:a|b)": True, r"(?=a)": False, r"(a)\1": False, r"\bword": False}.items():
+        found = native_schema(Schema.of({"type": "string", "pattern": pattern}), "openai").schema
+        assert ("pattern" in found["properties"]["value"]) == kept, pattern
+        assert ("description" in found["properties"]["value"]) != kept
+
+
+def test_anthropic_all_of_with_references() -> None:
+    wanted = {
+        "type": "object",
+        "properties": {"a": {"allOf": [{"$ref": "#/$defs/n"}, {"type": "integer"}]}},
+        "required": ["a"],
+        "$defs": {"n": {"type": "integer"}},
+    }
+    assert "a uses allOf with $ref" in refused(wanted, "anthropic")

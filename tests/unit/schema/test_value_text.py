@@ -68,7 +68,8 @@ class Point:
         ((1,), "(1,)", "[1]"),
         ((), "()", "[]"),
         (set(), "set()", "[]"),
-        (frozenset(), "set()", "[]"),
+        (frozenset(), "frozenset()", "[]"),
+        (frozenset({1}), "frozenset({1})", "[1]"),
         ({"b", "a", 10, -1, None, 2.5}, "{-1, 2.5, 10, 'a', 'b', None}", '[-1,2.5,10,"a","b",null]'),
         ({}, "{}", "{}"),
         ({1: "a", "b": [2]}, "{1: 'a', 'b': [2]}", '{"1":"a","b":[2]}'),
@@ -201,3 +202,63 @@ def test_names_that_python_syntax_has_not() -> None:
         assert caught.value.code == "INVALID_OPTIONS"
     assert format_value(Open(**{"x y": 1}), "json") == '{"x y":1}'
     assert format_value({"x y": 1, "class": 2}, compact=True) == "{'x y': 1, 'class': 2}"
+
+
+@pytest.mark.parametrize(
+    ("value", "python", "json"),
+    [
+        ({(1, 2): 3}, None, "a key that JSON has none for: a tuple"),
+        ({None: 3}, None, "a key that JSON has none for: a NoneType"),
+        ({UNKNOWN: 3}, None, "cannot be written"),
+        ({frozenset({1}): 3}, "has a key, or a member of a set, that is a frozenset", "a frozenset"),
+        ({"a": [{Pair(1, "a"): 3}]}, r"a\[0\] has a key, .* that is a Pair", r"a\[0\] has a key .* a Pair"),
+        ({frozenset({1})}, "that is a frozenset", None),
+        ({1: "a", "1": "b"}, None, "two members that are both '1'"),
+        (Open(a=1, b=float("nan")), "b is nan", "b is nan"),  # type: ignore[call-arg]
+        ({"a": "\ud800"}, "a has half of a surrogate pair", "a has half"),
+        ([Decimal("NaN")], r"\[0\] cannot be written", r"\[0\] cannot be written"),
+    ],
+    ids=named,
+)
+def test_why_and_where_it_cannot_be_written(value: Any, python: str | None, json: str | None) -> None:
+    for protocol, words in (("python", python), ("json", json)):
+        if words is None:
+            format_value(value, protocol)  # type: ignore[arg-type]
+            continue
+        with pytest.raises(ConfigError, match=words) as caught:
+            format_value(value, protocol)  # type: ignore[arg-type]
+        assert caught.value.code == "INVALID_OPTIONS"
+
+
+def test_members_of_enum_classes_that_json_has_no_form_for() -> None:
+    class Odd(enum.Enum):
+        PAIR = (1, 2)
+        THING = object()
+
+    assert format_value(list(Odd)) == "[Odd.PAIR, Odd.THING]"
+    assert format_value(Odd.PAIR, "json") == "[1,2]"
+    with pytest.raises(ConfigError, match=r"\[0\] is Odd.THING, whose value JSON has no form for"):
+        format_value([Odd.THING], "json")
+    spaced: Any = enum.Enum("spaced", {"a b": 1})
+    assert format_value(spaced["a b"]) == "1"
+
+
+def test_fields_that_pydantic_calls_missing() -> None:
+    from pydantic_core import MISSING
+
+    class Half(BaseModel):
+        a: int
+        b: int | MISSING = MISSING  # type: ignore[valid-type]
+
+    assert format_value(Half(a=1), compact=True) == "Half(a=1)"
+    assert format_value(Half(a=1), "json") == '{"a":1}'
+
+
+def test_long_values_take_linear_time_and_one_layout() -> None:
+    """What fits one line is found once, from the inside out: no level writes what is in it twice."""
+    deep: Any = ["x" * 70]
+    for _ in range(100):
+        deep = [deep]
+    text = format_value(deep)
+    assert text.count("\n") == 202 and text.count("x" * 70) == 1
+    assert format_value(deep, compact=True) == "[" * 101 + f"'{'x' * 70}'" + "]" * 101

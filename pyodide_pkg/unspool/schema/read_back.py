@@ -1,0 +1,104 @@
+"""Reading back: whether a text that was written of a value gives the same value again.
+
+In: the text, the value and its schema. Out: nothing, or the refusal that says where another value would come, and why.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import Enum
+from typing import TYPE_CHECKING, Any, cast
+
+from unspool.errors import ConfigError, UnspoolError
+from unspool.schema.problem import Path, path_text
+from unspool.schema.subschemas import is_object
+from unspool.schema.validation_error import shown_python
+from unspool.schema.value_text import ValueWriter
+from unspool.structured.reply import JsonReplyMachine, PyReplyMachine
+from unspool.structured.strict_json import MAX_DEPTH
+
+if TYPE_CHECKING:
+    from unspool.schema.text import Protocol
+    from unspool.schema.types import Schema
+
+_KINDS = (dict, list, tuple, set, frozenset, str, bytes)
+
+
+def check_read_back(text: str, value: Any, schema: Schema[Any], protocol: Protocol) -> None:
+    """Read a text as a reply, and compare.
+
+    Raises:
+        ConfigError: INVALID_OPTIONS when it cannot be read, or another value comes.
+    """
+    limits: Any = {"max_chars": max(len(text), 1), "max_depth": MAX_DEPTH}
+    machine: Any
+    try:
+        if protocol == "python":
+            machine = PyReplyMachine(classes=schema.classes, names=schema.names, **limits)
+        else:
+            machine = JsonReplyMachine(**limits)
+        machine.feed(text)
+        found = schema.validate(machine.finish(), protocol="python" if protocol == "python" else "json")
+    except UnspoolError as error:
+        raise ConfigError(
+            "INVALID_OPTIONS", f"What would be written as {schema.name} could not be read back: {error.message}"
+        ) from error
+    difference = _difference(value, found, ValueWriter(schema.python_type))
+    if difference is not None:
+        path, other = difference
+        raise ConfigError(
+            "INVALID_OPTIONS",
+            f"{path_text(path) or 'The value'} cannot be written as {schema.name}: it would be read back as "
+            f"{type(other).__name__} {shown_python(other)}.",
+        )
+
+
+def _difference(value: Any, found: Any, writer: ValueWriter) -> tuple[Path, Any] | None:
+    """Find the first place in which two values differ, and what is there in the second. Without recursion.
+
+    Fields that no text shows are not looked at; numbers are compared by value, as the type has made them.
+    """
+    todo: list[tuple[Path, Any, Any]] = [((), value, found)]
+    mine: dict[Any, Any]
+    theirs: dict[Any, Any]
+    while todo:
+        path, one, other = todo.pop()
+        kind: type = type(cast("object", one))
+        fields, others = writer.fields_of(one), writer.fields_of(other)
+        if fields is not None or others is not None:
+            if fields is None or others is None or kind is not type(other):
+                return path, other
+            mine, theirs = dict(fields[1]), dict(others[1])
+        elif not _is_alike(one, other):
+            return path, other
+        elif getattr(kind, "__pydantic_root_model__", False) is True:
+            todo.append((path, one.root, other.root))
+            continue
+        elif is_object(one):
+            mine, theirs = dict(one), dict(other)
+        elif issubclass(kind, list | tuple):
+            mine, theirs = _numbered(one), _numbered(other)
+        elif one == other:
+            continue
+        else:
+            return path, other
+        if mine.keys() != theirs.keys():
+            return path, other
+        todo.extend((((*path, step), member, theirs[step]) for step, member in reversed(mine.items())))
+    return None
+
+
+def _is_alike(one: Any, other: Any) -> bool:
+    """Tell whether two values may be the same, going by what they are."""
+    if isinstance(one, Enum) or isinstance(other, Enum) or isinstance(one, bool) or isinstance(other, bool):
+        return type(one) is type(other)
+    if isinstance(one, int | float):
+        return isinstance(other, int | float)
+    for kind in _KINDS:
+        if isinstance(one, kind):
+            return isinstance(other, kind)
+    return type(one) is type(other)
+
+
+def _numbered(items: Sequence[Any]) -> dict[int, Any]:
+    return dict(enumerate(items))
