@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from unspool.schema import Schema
+from unspool.schema.levels import UnknownLevel
 from unspool.schema.partial import Partial
 from unspool.schema.partial_builder import PartialBuilder
 from unspool.schema.tree_follower import TreeFollower
+from unspool.schema.views import View, part_of
 from unspool.structured.events import FieldInvalid
 from unspool.structured.reply import JsonReplyMachine, PyReplyMachine
 
@@ -33,13 +35,12 @@ class Watched:
             if protocol == "python"
             else JsonReplyMachine()
         )
-        silent = JsonReplyMachine()
-        silent.tells = False
         builder = PartialBuilder(self.schema, drops_nulls=drops_nulls)
-        self._silent = silent, TreeFollower(builder), builder, Partial[Any](builder)
+        self._silent = JsonReplyMachine(), TreeFollower(builder), builder, Partial[Any](builder)
         self.shown: list[Any] = []
         """A snapshot for each slice that changed something."""
         self.invalid: list[FieldInvalid] = []
+        self._parts: dict[tuple[Any, ...], tuple[str, Any]] = {}
 
     def feed(self, text: str) -> Watched:
         events = self.machine.feed(text)
@@ -48,13 +49,25 @@ class Watched:
             self._follow(text)
         if self.builder.has_changed:
             self.shown.append(self.partial.snapshot())
+            if not self.once:
+                self._go_forward()
         return self
+
+    def _go_forward(self) -> None:
+        """Demand that no state goes back, and that a part which has closed stays the same object."""
+        for path, part in open_parts(self.partial.value):
+            state = self.partial.state(path)
+            before, known = self._parts.get(path, ("growing", None))
+            assert STATES.index(state) >= STATES.index(before), (path, before, state)
+            if before == "complete" and not isinstance(known, View):
+                assert part is known, (path, known, part)
+            self._parts[path] = state, part
 
     def _follow(self, text: str) -> None:
         """Demand the same of who looks at the tree instead of the events."""
         silent, follower, builder, partial = self._silent
         assert isinstance(silent, JsonReplyMachine)
-        told = silent.feed(text)
+        told = silent.feed(text, tells=False)
         assert told == []
         shown = silent.shown
         if shown is not None:
@@ -83,6 +96,19 @@ def watched(T: Any, slices: Iterable[str], protocol: Any = "json", **options: An
     for text in slices:
         seen.feed(text)
     return seen
+
+
+STATES = ["absent", "growing", "complete"]
+
+
+def open_parts(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[Any, ...], Any]]:
+    """Give what is shown in open containers of which it is known what they are, with its path."""
+    if not isinstance(value, View) or isinstance(part_of(value).opening.level, UnknownLevel):
+        return
+    shown = part_of(value).shown
+    for key, part in enumerate(shown) if isinstance(shown, list) else shown.items():
+        yield (*path, key), part
+        yield from open_parts(part, (*path, key))
 
 
 def grows(before: Any, after: Any) -> bool:

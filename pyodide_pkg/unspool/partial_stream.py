@@ -7,13 +7,22 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Any, Self
+from typing import Any, Self, cast
 
 from unspool.errors import ConfigError, UnspoolError
 from unspool.schema import Schema
 from unspool.schema.partial import Partial
 from unspool.schema.partial_builder import PartialBuilder
-from unspool.schema.shape import Alternatives, Anything, Fixed, Listing, Mapped, Record, Shape
+from unspool.schema.shape import (
+    AnyShape,
+    CollectionShape,
+    MappingShape,
+    Record,
+    Scalar,
+    Shape,
+    TupleShape,
+    UnionShape,
+)
 from unspool.structured.events import Cancelled, GenerationFailed, ParsingFailed, StructuredEvent, TextDelta
 
 Path = tuple[str | int, ...]
@@ -54,6 +63,7 @@ class Partials[T](_Reading[T]):
     """The value of one query while it is being written: the same live `Partial` after each slice that changed it."""
 
     def __init__(self, read: Read[T], builder: PartialBuilder, close: Callable[[], Awaitable[None]]) -> None:
+        """Made by `QueryStream.partials`."""
         super().__init__(read, builder, close)
         self._partial = Partial[T](builder)
 
@@ -75,6 +85,7 @@ class Items[T](_Reading[T]):
     """The elements of one list, each when it has closed."""
 
     def __init__(self, read: Read[T], builder: PartialBuilder, close: Callable[[], Awaitable[None]]) -> None:
+        """Made by `QueryStream.items`."""
         super().__init__(read, builder, close)
         self._given = 0
         self._ready: deque[Any] = deque()
@@ -99,36 +110,47 @@ def list_path(path: str | Sequence[str | int], schema: Schema[Any] | None) -> Pa
         ConfigError: INVALID_OPTIONS when the type has no list there.
     """
     if isinstance(path, str):
-        steps: Path = tuple(int(step) if step.isdecimal() else step for step in path.split(".")) if path else ()
-    else:
+        steps: Path = tuple(path.split(".")) if path else ()
+    elif isinstance(cast(Any, path), Sequence):
         steps = tuple(path)
-    if schema is None or (schema.typed is not None and not _leads_to_list(schema.typed.shape, steps)):
-        name = "text" if schema is None else schema.name
-        where = ".".join(map(str, steps)) or "its root"
-        raise ConfigError("INVALID_OPTIONS", f"There is no list in {name} at {where}.")
-    return steps
+    else:
+        raise ConfigError("INVALID_OPTIONS", "path must be a tuple of names and numbers, or a text with dots.")
+    if schema is not None:
+        shape = AnyShape() if schema.python_type is None else schema.python_type.shape
+        found = _read_path(shape, steps, is_text=isinstance(path, str))
+        if found is not None:
+            return found
+    name = "text" if schema is None else schema.name
+    where = ".".join(map(str, steps)) or "its root"
+    raise ConfigError("INVALID_OPTIONS", f"There is no list in {name} at {where}.")
 
 
-def _leads_to_list(shape: Shape, path: Path) -> bool:
-    if isinstance(shape, Anything):
-        return True
-    if isinstance(shape, Alternatives):
-        return any(_leads_to_list(member, path) for member in shape.members)
+def _read_path(shape: Shape, path: Path, *, is_text: bool) -> Path | None:
+    """Give the path of a list as the value has it; None when it leads to none."""
+    if isinstance(shape, UnionShape):
+        found = (_read_path(member, path, is_text=is_text) for member in shape.members)
+        return next((path for path in found if path is not None), None)
     if not path:
-        return isinstance(shape, Listing | Fixed)
-    step, rest = path[0], path[1:]
+        return () if isinstance(shape, CollectionShape | TupleShape | AnyShape) else None
+    step = path[0]
+    number = int(step) if is_text and isinstance(step, str) and step.isdecimal() else step
+    within: list[Shape] = []
     match shape:
         case Record():
-            within = [field.shape for field in shape.shown if field.name == step]
-            for other in shape.subclasses:
-                within += [field.shape for field in other.shown if field.name == step]
+            fields = [field for record in (shape, *shape.subclasses) for field in record.shown]
+            within = [field.shape for field in fields if field.name == step]
             within += [] if within or shape.extra is None else [shape.extra]
-        case Listing():
-            within = [shape.items] if isinstance(step, int) else []
-        case Fixed():
-            within = [shape.items[step]] if isinstance(step, int) and step < len(shape.items) else []
-        case Mapped():
+        case CollectionShape() if isinstance(number, int):
+            step, within = number, [shape.items]
+        case TupleShape() if isinstance(number, int) and number < len(shape.items):
+            step, within = number, [shape.items[number]]
+        case MappingShape():
+            step = number if isinstance(shape.keys, Scalar) and shape.keys.name == "int" else step
             within = [shape.values]
+        case AnyShape():
+            step = number
+            within = [shape]
         case _:
-            within = []
-    return any(_leads_to_list(inner, rest) for inner in within)
+            pass
+    rest = (_read_path(inner, path[1:], is_text=is_text) for inner in within)
+    return next(((step, *more) for more in rest if more is not None), None)

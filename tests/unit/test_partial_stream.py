@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 import gc
 import json
 from itertools import pairwise
@@ -181,6 +182,113 @@ async def test_partials_after_reading_are_refused() -> None:
     await stream.aclose()
 
 
+async def test_items_are_asked_for_once_and_before_reading() -> None:
+    """The faults that `check` tells do not keep a list in view."""
+    stream = query_stream("?", Report, lm=StaticResponse(TEXT, chunk_chars=5))
+    items = stream.items("items")
+    with pytest.raises(ConfigError, match="once, and before reading"):
+        stream.items("items")
+    assert [item async for item in items] == VALUE.items
+    for check in (None, "report"):
+        stream = query_stream("?", Report, lm=StaticResponse(TEXT, chunk_chars=5), check=check)  # type: ignore[arg-type]
+        await stream.read()
+        with pytest.raises(ConfigError, match="before reading"):
+            stream.items("items")
+        await stream.aclose()
+
+
+async def test_partials_after_reading_are_given_where_faults_are_told() -> None:
+    stream = query_stream("?", Report, lm=StaticResponse(TEXT, chunk_chars=5), check="report")
+    await stream.read()
+    *_, last = [partial async for partial in stream.partials()]
+    assert last.complete and last.value == VALUE
+
+
+@pytest.mark.parametrize("end", ["fails", "is aborted", "is cancelled", "is signalled"])
+async def test_an_answer_that_ends_anywhere_keeps_what_came(end: str) -> None:
+    """After each character. What was shown stays readable, nothing is complete, and there is nothing more."""
+    for cut in range(1, len(TEXT)):
+        stop = asyncio.Event()
+        last = ProviderError("PROVIDER", "gone") if end == "fails" else asyncio.Event()
+        lm, transport = wire(delta(TEXT[:cut]), last)
+        stream = query_stream("?", Report, lm=lm, signal=stop)
+        partials = stream.partials()
+        partial = await anext(partials)
+        shown = copy.deepcopy(partial)
+        if end == "is cancelled":
+            reader = asyncio.ensure_future(anext(partials))
+            await asyncio.sleep(0)
+            reader.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await reader
+        else:
+            stop.set() if end == "is signalled" else stream.abort() if end == "is aborted" else None
+            with pytest.raises(UnspoolError) as caught:
+                await anext(partials)
+            assert caught.value.text == TEXT[:cut]
+        assert [more async for more in partials] == []
+        assert partial.snapshot() == shown and not partial.complete
+        assert partial.title is None or "Six".startswith(partial.title)
+        assert transport.responses[0].closed
+
+
+async def test_two_readers_take_turns() -> None:
+    stream = query_stream("?", Report, lm=StaticResponse(TEXT, chunk_chars=5))
+    first, second = stream.partials(), stream.partials()
+    shown = []
+    while True:
+        try:
+            shown.append((await anext(first)).snapshot())
+            shown.append((await anext(second)).snapshot())
+        except StopAsyncIteration:
+            break
+    assert shown == await watch(query_stream("?", Report, lm=StaticResponse(TEXT, chunk_chars=5)))
+
+
+async def test_an_error_in_the_body_of_the_loop_aborts_the_request() -> None:
+    lm, transport = wire(delta('{"title":"Six'), asyncio.Event())
+    with pytest.raises(ZeroDivisionError):
+        async for _ in query_stream("?", Report, lm=lm).partials():
+            _ = 1 / 0
+    gc.collect()
+    assert transport.responses[0].aborted
+
+
+async def test_a_reader_that_is_slow_holds_the_answer_back() -> None:
+    given = []
+
+    def answer(request: Request) -> Any:
+        for at in range(0, len(TEXT), 5):
+            given.append(at)
+            yield TEXT[at : at + 5]
+
+    partials = query_stream("?", Report, lm=FunctionModel(answer)).partials()
+    for _ in range(3):
+        await anext(partials)
+        before = len(given)
+        for _ in range(20):
+            await asyncio.sleep(0)
+        assert len(given) == before
+    await partials.aclose()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f'<think>Is it {{"title": 3}}?</think>\nSure:\n```json\n{TEXT}\n```\nOr {{"title": 1}}.',
+        f"{TEXT} Or rather {{}}.",
+        f"\ufeff {TEXT}",
+        f'Not {{"title": no}}:\n~~~\n{TEXT}\n~~~',
+    ],
+    ids=["thought and fence", "prose behind", "byte order mark", "another value before"],
+)
+async def test_the_last_partial_is_the_result_whatever_is_around_it(text: str) -> None:
+    """F19, F20."""
+    for chars in (1, 4, len(text)):
+        *_, last = [partial async for partial in query_stream("?", Report, lm=StaticResponse(text, chars)).partials()]
+        assert last.complete and last.value == VALUE and last.invalid == ()
+
+
 async def test_transform_gives_the_last_value() -> None:
     stream = query_stream("?", Report, lm=StaticResponse(TEXT), transform=lambda report: report.title)
     async for partial in stream.partials():  # noqa: B007 - read below
@@ -245,6 +353,11 @@ class Nested(BaseModel):
     other: Any = None
 
 
+class Numbered(Nested):
+    by_number: dict[int, Report]
+    pair: tuple[int, list[int]]
+
+
 @pytest.mark.parametrize("path", ["reports", "reports.0.items", "by_name.x.items", "other", "other.x.y"])
 def test_paths_of_lists(path: str) -> None:
     assert list_path(path, Schema.of(Nested))
@@ -254,6 +367,29 @@ def test_paths_of_lists(path: str) -> None:
 def test_paths_that_lead_to_no_list(path: str) -> None:
     with pytest.raises(ConfigError, match="no list"):
         list_path(path, Schema.of(Nested))
+
+
+@pytest.mark.parametrize(
+    ("path", "steps"),
+    [
+        ("reports.0.items", ("reports", 0, "items")),
+        ("by_name.1.items", ("by_name", "1", "items")),
+        (("by_name", "1", "items"), ("by_name", "1", "items")),
+        ("by_number.1.items", ("by_number", 1, "items")),
+        ("pair.1", ("pair", 1)),
+        ("other.0.x", ("other", 0, "x")),
+    ],
+)
+def test_numbers_in_paths_are_what_the_type_has_there(path: Any, steps: Any) -> None:
+    assert list_path(path, Schema.of(Numbered)) == steps
+
+
+async def test_items_of_a_list_behind_a_key_of_digits() -> None:
+    report = VALUE.model_dump()
+    text = json.dumps({"reports": [], "by_name": {"1": report}, "by_number": {"1": report}, "pair": [1, []]})
+    for path in ("by_name.1.items", "by_number.1.items"):
+        stream = query_stream("?", Numbered, lm=StaticResponse(text, 9))
+        assert [item async for item in stream.items(path)] == VALUE.items
 
 
 def test_text_has_no_items() -> None:

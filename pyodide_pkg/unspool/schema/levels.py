@@ -7,23 +7,25 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from enum import Enum
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
-from unspool.schema.faults import children_of, pydantic_problems
-from unspool.schema.part_rebuild import ANY, PartRebuild, is_told, peeled
+from unspool.schema.part_validator_builder import ANY, PartValidatorBuilder, is_told, peeled
 from unspool.schema.problem import Problem
-from unspool.schema.reader import Core, field_nodes, fields_node
-from unspool.schema.rebuild import compiled
+from unspool.schema.pydantic_nodes import Core, field_nodes, fields_node
 from unspool.schema.shape import Field, Record
-from unspool.schema.taking import TAG, distinct
+from unspool.schema.validation_error import pydantic_problems, shown_python
+from unspool.schema.validator_builder import compiled
+from unspool.schema.validators import TAG, distinct
+from unspool.schema.value_tree import children_of
 
 if TYPE_CHECKING:
     from pydantic import ValidationError
     from pydantic_core import SchemaValidator
 
+    from unspool.schema.lookahead import Tag
     from unspool.schema.places import Context, Opening, Place, Places
-    from unspool.schema.survey import Tag
 
 _FUNCTIONS = ("function-before", "function-after", "function-wrap", "function-plain")
 _SIZES = ("min_length", "max_length", "fail_fast")
@@ -52,6 +54,10 @@ class Level(ABC):
     def child(self, step: Any) -> tuple[Any, Place]:
         """Give the name of a part, and its place."""
 
+    def place_at(self, step: Any) -> Place:
+        """Give the place of a part alone; no code of the application runs."""
+        return self.child(step)[1]
+
     def made(self, parts: Any, context: Context) -> Any:
         """Make the value of its parts."""
         return parts
@@ -67,23 +73,60 @@ class Level(ABC):
 
 
 class UnknownLevel(Level):
-    """A container of which nothing is known before it closes."""
+    """A container of which it is not known before it closes what it is."""
 
-    __slots__ = ("_any", "by_attribute", "listed", "names")
+    __slots__ = ("_levels", "_places", "by_attribute", "listed", "names")
 
     whole = True
     sure = False
 
     def __init__(
-        self, any_place: Place, *, listed: bool, names: frozenset[str] | None = None, by_attribute: bool = False
+        self,
+        places: Places,
+        levels: Sequence[Level] = (),
+        *,
+        listed: bool,
+        names: frozenset[str] | None = None,
+        by_attribute: bool = False,
     ) -> None:
-        self._any = any_place
+        """
+        Args:
+            places: of the type.
+            levels: what it may be, as far as that is known.
+            listed, names, by_attribute: as of every level.
+        """
+        self._places = places
+        self._levels = levels
         self.listed = listed
         self.names = names
         self.by_attribute = by_attribute and names is not None
 
     def child(self, step: Any) -> tuple[Any, Place]:
-        return step, self._any
+        return step, self._places.guess([level.place_at(step) for level in self._levels])
+
+
+class GuessLevel(Level):
+    """A container inside one that is not known: plain data, of which is known what it may become."""
+
+    __slots__ = ("_levels", "_places", "_plain", "listed", "sure", "whole")
+
+    def __init__(self, places: Places, plain: Level, levels: Sequence[Level]) -> None:
+        """
+        Args:
+            places: of the type.
+            plain: what it is as a value of any kind.
+            levels: what it may become.
+        """
+        self._places = places
+        self._plain = plain
+        self._levels = levels
+        self.listed, self.whole, self.sure = plain.listed, plain.whole, plain.sure
+
+    def child(self, step: Any) -> tuple[Any, Place]:
+        return self._plain.child(step)[0], self._places.guess([level.place_at(step) for level in self._levels])
+
+    def made(self, parts: Any, context: Context) -> Any:
+        return self._plain.made(parts, context)
 
 
 class UndecidedLevel(UnknownLevel):
@@ -93,13 +136,14 @@ class UndecidedLevel(UnknownLevel):
 
     def __init__(
         self,
-        any_place: Place,
+        places: Places,
         branches: Sequence[tuple[Sequence[Tag], Opening]],
         names: frozenset[str],
         *,
         by_attribute: bool,
     ) -> None:
-        super().__init__(any_place, listed=False, names=names, by_attribute=by_attribute)
+        levels = [opening.level for _, opening in branches]
+        super().__init__(places, levels, listed=False, names=names, by_attribute=by_attribute)
         self._branches = branches
         self.expected = {name for tags, _ in branches for names_, _ in tags for name in names_}
         """The members that tell."""
@@ -111,7 +155,8 @@ class UndecidedLevel(UnknownLevel):
             name = next(name for name in told if name in self.expected)
             values = [value for tags, _ in self._branches for names, value in tags if name in names]
             shown = ", ".join(dict.fromkeys(repr(value) for value in values))
-            return f"Input tag {told[name]!r} found using {name!r} does not match any of the expected tags: {shown}"
+            tag = shown_python(told[name])
+            return f"Input tag {tag} found using {name!r} does not match any of the expected tags: {shown}"
         openings = list({id(opening.level): opening for _, opening in left}.values())
         return openings[0] if len(openings) == 1 else None
 
@@ -119,7 +164,10 @@ class UndecidedLevel(UnknownLevel):
 def _fits(tags: Sequence[Tag], told: Mapping[str, Any]) -> bool:
     for names, value in tags:
         name = next((name for name in names if name in told), None)
-        if name is not None and (type(told[name]) is not type(value) or told[name] != value):
+        if name is None:
+            continue
+        tag = told[name].value if isinstance(told[name], Enum) else told[name]
+        if type(tag) is not type(value) or tag != value:
             return False
     return True
 
@@ -180,8 +228,11 @@ class RecordLevel(Level):
                 self.whole = self.whole or not simple
                 if by_name or alias is None or (config and config.get("validate_by_alias") is False):
                     spellings.append(field.name)
-            for spelling in spellings:
-                self._children[spelling] = field.name, place
+            for spelling in dict.fromkeys(spellings):
+                if spelling in self._children:
+                    self.whole = True  # it may be a part of either field, or of both
+                self._children.setdefault(spelling, (field.name, place))
+                place = self._place(field, nodes[field.name], config, weak=True) if len(spellings) > 1 else place
         if python or record.form == "named-tuple":
             names = record.slots
             self._children.update({i: self._children[name] for i, name in enumerate(names) if name in self._children})
@@ -198,7 +249,7 @@ class RecordLevel(Level):
             if record.subclasses or any(record in other.subclasses for other in reader.records.values()):
                 self._children[TAG] = TAG, places.ignored
 
-    def _place(self, field: Field, node: Core, config: Core | None) -> Place:
+    def _place(self, field: Field, node: Core, config: Core | None, *, weak: bool = False) -> Place:
         from unspool.schema.places import Place
 
         if field.hidden:
@@ -213,7 +264,7 @@ class RecordLevel(Level):
             if "schema" not in below:
                 break
             below = below["schema"]
-        return Place(self._places, inner, config, is_optional=not field.required, held=held)
+        return Place(self._places, inner, config, is_optional=not field.required, held=held, weak=weak)
 
     def child(self, step: Any) -> tuple[Any, Place]:
         found = self._children.get(step)
@@ -221,7 +272,7 @@ class RecordLevel(Level):
 
     def made(self, parts: Any, context: Context) -> Any:
         if self._validator is None:
-            self._validator = PartRebuild(self._places.reader).record(self._record)
+            self._validator = PartValidatorBuilder(self._places.reader).record(self._record)
         return self._validator.validate_python(parts, context=context)
 
     def problems(self, error: ValidationError, raw: Any) -> list[Problem]:
@@ -325,7 +376,12 @@ class MembersLevel(Level):
             keys: Any = self._whole_key().check({step: None}, {"partial": True})
         except ValidationError as error:
             return step, self._places.refused(error.errors(include_url=False)[0]["msg"])
+        except Exception:  # an application's validator may raise anything
+            return step, self._places.late
         return next(iter(keys)), self._value
+
+    def place_at(self, step: Any) -> Place:
+        return self._value
 
     def made(self, parts: Any, context: Context) -> Any:
         if not self._sizes:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn, cast
 
-from unspool.schema.views import PartState, snapshot
+from unspool.errors import ConfigError
+from unspool.schema.views import PartState, has_root, snapshot
 
 if TYPE_CHECKING:
     from unspool.schema.partial_builder import PartialBuilder
@@ -24,9 +25,11 @@ class Partial[T]:
 
     __slots__ = ("__builder",)
 
+    __builder: PartialBuilder
+
     def __init__(self, builder: PartialBuilder) -> None:
         """Made by `QueryStream.partials`."""
-        self.__builder = builder
+        object.__setattr__(self, "_Partial__builder", builder)
 
     @property
     def value(self) -> T | Any:
@@ -50,7 +53,11 @@ class Partial[T]:
             path: names of fields, keys and numbers; text is one name. Default: the whole value.
         Returns:
             "absent", "growing" or "complete": closed, whether it is valid or not.
+        Raises:
+            ConfigError: INVALID_OPTIONS when it is no path.
         """
+        if not isinstance(cast("Any", path), Sequence):
+            raise ConfigError("INVALID_OPTIONS", "path must be a tuple of names and numbers, such as ('items', 0).")
         return self.__builder.state((path,) if isinstance(path, str) else path)
 
     def snapshot(self) -> Any:
@@ -60,10 +67,27 @@ class Partial[T]:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") and name.endswith("__"):
             raise AttributeError(name)
-        return getattr(self.__builder.shown(), name)
+        value = self.__builder.shown()
+        try:
+            return getattr(value, name)
+        except AttributeError:
+            if has_root(value):
+                return getattr(value.root, name)
+            raise
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        raise AttributeError(f"A Partial is read only; {name!r} of it is what has arrived.")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _kept, (self.snapshot(),)
+
+    def __shown(self) -> Any:
+        """Give what is read by brackets: of a root model what it holds, as while it was open."""
+        value = self.__builder.shown()
+        return value.root if has_root(value) else value
 
     def __getitem__(self, key: Any) -> Any:
-        value = self.__builder.shown()
+        value = self.__shown()
         if isinstance(key, str) and not hasattr(value.__class__, "__getitem__"):
             try:
                 return getattr(value, key)
@@ -72,13 +96,13 @@ class Partial[T]:
         return value[key]
 
     def __iter__(self) -> Iterator[Any]:
-        return iter(self.__builder.shown())
+        return iter(self.__shown())
 
     def __len__(self) -> int:
-        return len(self.__builder.shown())
+        return len(self.__shown())
 
     def __contains__(self, item: object) -> bool:
-        return item in self.__builder.shown()
+        return item in self.__shown()
 
     def __bool__(self) -> bool:
         return True
@@ -88,3 +112,8 @@ class Partial[T]:
 
     def __repr__(self) -> str:
         return f"Partial({self.__builder.value!r})"
+
+
+def _kept(snapshot: Any) -> Any:
+    """Give what a copy of a `Partial` is: the value as it was."""
+    return snapshot

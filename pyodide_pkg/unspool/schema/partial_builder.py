@@ -8,14 +8,15 @@ Source: F17, F18, F21, F22; langfx.js, docs/STREAMING.md.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
-from unspool.schema.faults import pydantic_problems
+from unspool.errors import OutputValidationError
 from unspool.schema.levels import UndecidedLevel
-from unspool.schema.places import Place, Places
+from unspool.schema.places import MAX_ATTEMPTS, Place, Places
 from unspool.schema.problem import Problem
-from unspool.schema.views import ABSENT, Part, PartState, inside
+from unspool.schema.validation_error import MAX_KEPT, pydantic_problems
+from unspool.schema.views import ABSENT, REPEATED, Part, PartState, inside, state_inside
 from unspool.structured.events import (
     FieldEnd,
     FieldInvalid,
@@ -31,8 +32,14 @@ from unspool.structured.py_values import PySet
 if TYPE_CHECKING:
     from pydantic import ValidationError
 
-    from unspool.schema.rebuild import ValueProtocol
     from unspool.schema.types import Schema
+    from unspool.schema.validator_builder import ValueProtocol
+
+
+_MAX_HEIGHT = 4
+"""Containers inside each other that are judged as they were written, each with all that is in it: what is around more
+of them waits for the end.
+"""
 
 
 class PartialBuilder:
@@ -48,7 +55,7 @@ class PartialBuilder:
             drops_nulls: whether null stands for a field that was left out, where it is no value of the field.
         """
         self.invalid: list[FieldInvalid] = []
-        """What cannot be right, so far."""
+        """What cannot be right, so far: the first of it, as errors have it."""
         self.value: Any = None
         """What has arrived."""
         self.complete = False
@@ -59,12 +66,13 @@ class PartialBuilder:
         self._places = _places(schema, protocol)
         self._drops_nulls = drops_nulls
         self._root: Part | None = None
-        self._root_view: Any = None
         self._part: Part | None = None
         """The innermost open container."""
         self._place: Place = self._places.root
         """Of the part that is open in it."""
         self._is_over = False
+        self._attempts = 0
+        """How many alternatives pydantic may have tried."""
         self._watched_path: tuple[Any, ...] | None = None
         self._watched: Part | None = None
 
@@ -79,11 +87,16 @@ class PartialBuilder:
     def state(self, path: Sequence[Any]) -> PartState:
         """Tell how far a part has come."""
         root = self._root
-        if root is not None and not self.complete and (not self._is_over or self.value is self._root_view):
-            return root.state(path) if path or not self._is_over else "complete"
         if not (self.complete or self._is_over):
+            if root is not None:
+                return root.state(path)
             return "absent" if path or self.value is None else "growing"
-        return "absent" if inside(self.value, path) is ABSENT else "complete"
+        return state_inside(self.value, path)
+
+    @property
+    def is_watched(self) -> bool:
+        """Whether a list is kept in view."""
+        return self._watched_path is not None
 
     def watch(self, path: Sequence[Any]) -> None:
         """Keep the list at a path in view, for `items_from`."""
@@ -102,7 +115,10 @@ class PartialBuilder:
         value = inside(self.value, self._watched_path)
         if isinstance(value, set | frozenset):
             return () if part is not None else list(cast("set[Any]", value))
-        return cast("Sequence[Any]", value)[start:] if isinstance(value, list | tuple) else ()
+        if isinstance(value, str | bytes) or not isinstance(value, Sequence):
+            return ()
+        items: Sequence[Any] = cast("Any", value)
+        return list(items)[start:]
 
     def finish(self, result: Any) -> None:
         """Say that the answer is complete, and its value."""
@@ -176,8 +192,13 @@ class PartialBuilder:
             part.opening = part.place.unknown(listed=False)
             level = part.opening.level
         part.key, self._place = level.child(step)
-        if not part.is_list and part.key in part.shown:
-            part.unsure = True  # given twice, which is judged where it is written
+        if not part.is_list and (part.key in part.shown or part.key in part.withheld):
+            self._repeats(part)
+
+    def _repeats(self, part: Part) -> None:
+        """The part that starts has come already, by another spelling: only the whole tells which of them it is."""
+        part.unsure = True
+        part.key, self._place = REPEATED, self._places.ignored
 
     def end(self, path: Path, value: Any) -> None:
         """The part that has started ends; nothing when it was a container, which has its own end."""
@@ -209,10 +230,10 @@ class PartialBuilder:
             if part.key is not ABSENT:
                 place = self._place
             elif is_simple:
-                part.key, place = part.opening.level.child(step)
-                self._place = place
-                if not is_list and part.key in shown:
-                    part.unsure = True  # by its alias and by its name
+                part.key, self._place = part.opening.level.child(step)
+                if not is_list and (part.key in shown or part.key in part.withheld):
+                    self._repeats(part)
+                place = self._place
             else:
                 self.start(step)
                 place = self._place
@@ -244,13 +265,13 @@ class PartialBuilder:
             part.unsure = True
             self._leave(part, key, place, value)
         else:
-            check = place.check_whole if isinstance(value, dict | list) else place.check
+            is_whole = isinstance(value, dict | list)
             try:
-                part.close(key, check(value, _context(path)))
+                part.close(key, (self._whole if is_whole else Place.check)(place, value, _context(path)))
             except Exception as error:  # an application's validator may raise anything
-                self._failed(
-                    part, part.sure and part.opening.sure, path, error, lambda fault: pydantic_problems(fault, value)
-                )
+                sure = part.sure and part.opening.sure and not place.weak
+                self._failed(part, sure, path, error, lambda fault: pydantic_problems(fault, value))
+                part.unsure = part.unsure or place.weak
                 self._leave(part, key, place, value)
 
     def _leave(self, part: Part, key: Any, place: Place, value: Any) -> None:
@@ -265,11 +286,11 @@ class PartialBuilder:
         self.has_changed = True
         parent, place = self._part, self._place
         opening = place.open(kind, python_class, python_kind)
-        sure = parent is None or (parent.sure and parent.opening.sure and not place.held)
-        part = Part(parent, place, opening, sure and not place.drops)
+        sure = parent is None or (parent.sure and parent.opening.sure)
+        part = Part(parent, place, opening, sure and not (place.held or place.weak or place.drops))
         if parent is None:
             self._root = part
-            self._root_view = self.value = part.opened()
+            self.value = part.opened()
         else:
             parent.child = part
             if not place.drops:
@@ -287,6 +308,7 @@ class PartialBuilder:
         value = self._made(part, parent, path, raw)
         if parent is None:
             self._is_over = True
+            self._root = None
             self.value = self.value if value is ABSENT else value
             return
         if value is not ABSENT and not part.place.drops:
@@ -303,17 +325,24 @@ class PartialBuilder:
             return ABSENT
         if place.drops:
             return ABSENT
-        if place.held:
-            assert parent is not None
+        if parent is not None and (place.held or place.weak):
             parent.unsure = True
+        if place.held:
             return ABSENT
         whole = opening.whole or part.unsure or (isinstance(raw, PySet) and raw.frozen)
         if part.is_refused or (part.bad and not whole):
             self._fault(parent, False, path, ())
             return ABSENT
         context = _context(path)
+        height = part.height + whole
+        waits = height > _MAX_HEIGHT
+        if parent is not None:
+            parent.height = max(parent.height, height - waits)
+            parent.unsure = parent.unsure or waits
+        if waits:
+            return ABSENT
         try:
-            return place.check_whole(raw, context) if whole else opening.made(part.shown, context)
+            return self._whole(place, raw, context) if whole else opening.made(part.shown, context)
         except Exception as error:
             sure = part.sure and not (whole and self._drops_nulls)
             self._failed(
@@ -324,6 +353,14 @@ class PartialBuilder:
                 lambda fault: pydantic_problems(fault, raw) if whole else opening.level.problems(fault, raw),
             )
             return ABSENT
+
+    def _whole(self, place: Place, raw: Any, context: Mapping[str, Any]) -> Any:
+        """Judge a container as it was written."""
+        if self._attempts <= MAX_ATTEMPTS:
+            self._attempts += self._places.attempts(raw)
+        if self._attempts > MAX_ATTEMPTS:
+            raise OutputValidationError("OUTPUT_TOO_LARGE", "Too many alternatives have been tried.")
+        return place.check(raw, context)
 
     def _decide(self, part: Part, level: UndecidedLevel, path: Path) -> None:
         """Find out what a container is, now that a member has come that tells."""
@@ -339,9 +376,15 @@ class PartialBuilder:
         before, part.opening, part.shown, part.is_undecided = part.shown, decided, {}, False
         for step, value in before.items():
             key, place = decided.level.child(step)
+            if key in part.shown or key in part.withheld:
+                part.unsure = True
+                continue
             if not place.drops:
                 part.show(key, value)
-            self._judge(part, key, place, (*path, step), value)
+            if self._places.protocol == "json":
+                self._judge(part, key, place, (*path, step), value)
+            else:
+                part.unsure = True  # constructors in it have been called already
 
     def _failed(
         self,
@@ -358,7 +401,8 @@ class PartialBuilder:
         from pydantic import ValidationError
 
         if isinstance(error, ValidationError) and not _is_too_deep(error):
-            self._fault(part, sure, path, problems(error))
+            tells = sure and len(self.invalid) < MAX_KEPT
+            self._fault(part, tells, path, problems(error) if tells else ())
         elif part is not None:
             part.unsure = True
 
@@ -368,16 +412,16 @@ class PartialBuilder:
         if sure:
             self.invalid += [
                 FieldInvalid((*path, *problem.path), problem.message, problem.found, problem.kind)
-                for problem in problems
+                for problem in problems[: MAX_KEPT - len(self.invalid)]
             ]
 
 
 def _places(schema: Schema[Any] | None, protocol: ValueProtocol) -> Places:
-    if schema is None or schema.typed is None:
-        from unspool.schema.reader import ShapeReader
+    if schema is None or schema.python_type is None:
+        from unspool.schema.shape_reader import ShapeReader
 
-        return Places(ShapeReader({"type": "any"}), "json", lambda value: None)
-    return schema.typed.python_places if protocol == "python" else schema.typed.json_places
+        return Places(ShapeReader({"type": "any"}), "json", lambda value: 0)
+    return schema.python_type.python_places if protocol == "python" else schema.python_type.json_places
 
 
 def _context(path: Path) -> dict[str, Any]:

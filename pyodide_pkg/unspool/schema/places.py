@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from unspool.schema.levels import (
+    GuessLevel,
     ItemsLevel,
     Level,
     MembersLevel,
@@ -18,27 +19,32 @@ from unspool.schema.levels import (
     UndecidedLevel,
     UnknownLevel,
 )
-from unspool.schema.part_rebuild import copied, validator_around, validator_of
+from unspool.schema.lookahead import Branch, Lookahead
+from unspool.schema.part_validator_builder import PartValidator, validator_around
 from unspool.schema.shape import Record
-from unspool.schema.survey import Branch, Survey
-from unspool.schema.taking import TAG
+from unspool.schema.validators import TAG
 
 if TYPE_CHECKING:
     from pydantic_core import SchemaValidator
 
-    from unspool.schema.reader import Core, ShapeReader
-    from unspool.schema.rebuild import ValueProtocol
+    from unspool.schema.pydantic_nodes import Core
+    from unspool.schema.shape_reader import ShapeReader
+    from unspool.schema.validator_builder import ValueProtocol
 
 Context = Mapping[str, Any]
 """What validators of the application are told (`info.context`)."""
 
 _ANY: Core = {"type": "any"}
 
+# Pydantic tries some five million a second natively, a fifth of that in Pyodide, and cannot be interrupted.
+MAX_ATTEMPTS = 300_000
+"""How many alternatives may be tried over one answer."""
+
 
 class Opening:
     """An open container at a place: its level, and what becomes of it when it closes."""
 
-    __slots__ = ("_around", "_config", "_finish", "level", "sure", "whole")
+    __slots__ = ("_around", "_config", "_finish", "has_root", "level", "sure", "whole")
 
     def __init__(
         self, level: Level, *, around: Sequence[Core] = (), config: Core | None = None, blind: bool = False
@@ -51,6 +57,8 @@ class Opening:
         self._around = around
         self._config = config
         self._finish: SchemaValidator | None = None
+        self.has_root = any(node["type"] == "model" for node in around)
+        """Whether it becomes a root model, or more than one."""
 
     def made(self, parts: Any, context: Context) -> Any:
         """Give the value, made of its parts, each of which has been judged.
@@ -74,7 +82,7 @@ class Place:
         "_node",
         "_openings",
         "_places",
-        "_survey",
+        "_lookahead",
         "_validator",
         "drops",
         "held",
@@ -84,6 +92,8 @@ class Place:
         "shows_text",
         "takes_none",
         "takes_unknown",
+        "weak",
+        "withholds_text",
         "words",
     )
 
@@ -95,35 +105,40 @@ class Place:
         *,
         is_optional: bool = False,
         held: bool = False,
+        weak: bool = False,
         drops: bool = False,
         refusal: str | None = None,
     ) -> None:
         self._places = places
         self._node = node
         self._config = config
-        self._survey = Survey(places.reader, node, config)
+        self._lookahead = Lookahead(places.reader, node, config)
         self._openings: dict[tuple[Any, ...], Opening] = {}
-        self._validator: SchemaValidator | None = None
+        self._validator: PartValidator | None = None
         nothing: frozenset[Any] = frozenset()
-        self.quick: frozenset[type] = nothing if drops else self._survey.quick
+        self.quick: frozenset[type] = nothing if drops else self._lookahead.quick
         """The types of which any value is right as it is; text, when it is whole."""
-        self.words: frozenset[str] = nothing if drops else self._survey.words
+        self.words: frozenset[str] = nothing if drops else self._lookahead.words
         """Texts that are right as they are."""
-        self.shows_text = self._survey.shows_text and not drops
+        self.shows_text = self._lookahead.shows_text and not drops
         """Whether text may be shown while it comes: not if it will become something else, such as a date (F17)."""
-        self.takes_none = self._survey.takes_none
-        self.takes_unknown = self._survey.takes_unknown
+        self.withholds_text = self._lookahead.withholds_text
+        """Whether text is known to be a choice, or to become something else."""
+        self.takes_none = self._lookahead.takes_none
+        self.takes_unknown = self._lookahead.takes_unknown
         self.is_optional = is_optional
         """Whether it may be left out."""
         self.held = held
         """Whether it cannot be judged before the record that it belongs to."""
+        self.weak = weak
+        """Whether another spelling of the same part wins over this one, should it come."""
         self.drops = drops
         """Whether what stands here is ignored."""
         self.refusal = refusal
         """Why nothing may stand here."""
 
     def check(self, value: Any, context: Context) -> Any:
-        """Judge a value of one piece.
+        """Judge a value of one piece, or a container as it was written; neither is changed.
 
         Returns:
             A value of the type.
@@ -133,17 +148,8 @@ class Place:
         if self._node is _ANY and self._places.protocol == "json":
             return value
         if self._validator is None:
-            self._validator = validator_of(self._places.reader, self._places.protocol, self._node, self._config)
-        return self._validator.validate_python(value, context=context)
-
-    def check_whole(self, value: Any, context: Context) -> Any:
-        """Judge a container as it was written; a copy, since validators of the application may change what they get.
-
-        Raises:
-            As `check`; OutputValidationError when pydantic could take too long.
-        """
-        self._places.guard(value)
-        return self.check(copied(value), context)
+            self._validator = PartValidator(self._places.reader, self._places.protocol, self._node, self._config)
+        return self._validator.validate(value, context)
 
     def open(self, kind: str, python_class: str | None, python_kind: str | None) -> Opening:
         """Give what a container of a kind is here; kinds are those of `ObjectStart`."""
@@ -155,10 +161,11 @@ class Place:
 
     def unknown(self, *, listed: bool) -> Opening:
         """Give a container of which nothing is known before it closes."""
-        return Opening(UnknownLevel(self._places.any, listed=listed))
+        return Opening(UnknownLevel(self._places, listed=listed))
 
     def _opened(self, kind: str, python_class: str | None, python_kind: str | None) -> Opening:
-        survey, places = self._survey, self._places
+        survey, places = self._lookahead, self._places
+        anything = survey.any_branch
         listed = kind == "array"
         found: list[Branch] = []
         if python_class is not None:
@@ -169,17 +176,18 @@ class Place:
                 for record in (branch.record, *branch.record.subclasses)
                 if record.name == python_class
             ]
-            if survey.takes_any:
-                found += [Branch(_ANY, record) for record in places.records_named(python_class)]
+            if anything is not None:
+                found += [anything.of(record) for record in places.records_named(python_class)]
         else:
             python = places.protocol == "python"
             found = [branch for branch in survey.branches if branch.opens(listed, python_kind, python=python)]
             if not python:
                 found = [member for branch in found for member in _family(branch)]
-            if survey.takes_any:
-                found.append(Branch({"type": _CONTAINERS[kind, python_kind]}))
-        if len(found) == 1:
-            [branch] = found
+            if anything is not None:
+                node: Core = {"type": _CONTAINERS[kind, python_kind]}
+                found.append(Branch(node, around=anything.around, blind=anything.blind))
+        if len({branch.key for branch in found}) == 1:  # one class may be behind several tags
+            branch = found[0]
             return Opening(
                 self._level(branch), around=branch.around, config=self._config, blind=branch.blind or survey.is_wild
             )
@@ -194,8 +202,9 @@ class Place:
                 )
                 for branch in found
             ]
-            return Opening(UndecidedLevel(places.any, openings, names, by_attribute=by_attribute))
-        return Opening(UnknownLevel(places.any, listed=listed, names=names, by_attribute=by_attribute))
+            return Opening(UndecidedLevel(places, openings, names, by_attribute=by_attribute))
+        levels = [self._level(branch) for branch in found]
+        return Opening(UnknownLevel(places, levels, listed=listed, names=names, by_attribute=by_attribute))
 
     def _level(self, branch: Branch) -> Level:
         places, node = self._places, branch.node
@@ -210,25 +219,48 @@ class Place:
                 return ItemsLevel(places, node, self._config)
 
 
+class Guess(Place):
+    """One of several places; which of them, is not known before the container around closes."""
+
+    __slots__ = ("_candidates",)
+
+    def __init__(self, places: Places, candidates: Sequence[Place]) -> None:
+        super().__init__(places, _ANY)
+        self._candidates = candidates
+        self.shows_text = not any(place.withholds_text for place in candidates)
+        self.withholds_text = not self.shows_text
+
+    def _opened(self, kind: str, python_class: str | None, python_kind: str | None) -> Opening:
+        opening = super()._opened(kind, python_class, python_kind)
+        if python_class is not None:
+            return opening
+        levels = [place.open(kind, python_class, python_kind).level for place in self._candidates]
+        opening.level = GuessLevel(self._places, opening.level, levels)
+        return opening
+
+
 class Places:
     """The places of one type, for the values of one protocol."""
 
-    def __init__(self, reader: ShapeReader, protocol: ValueProtocol, guard: Callable[[Any], None]) -> None:
+    def __init__(self, reader: ShapeReader, protocol: ValueProtocol, attempts: Callable[[Any], int]) -> None:
         """
         Args:
             reader: it has read the type.
             protocol: whose values stand there.
-            guard: raises when pydantic could take too long over a value.
+            attempts: counts how often pydantic would try the alternatives of a value that could take it too long.
         """
         self.reader = reader
         self.protocol: ValueProtocol = protocol
-        self.guard = guard
+        self.attempts = attempts
         self._records: dict[Record, RecordLevel] = {}
         self._at: dict[tuple[int, int], Place] = {}
+        self._guesses: dict[tuple[int, ...], Guess] = {}
         self.any = Place(self, _ANY)
         """Where anything may stand."""
         self.ignored = Place(self, _ANY, drops=True)
         """Where anything may stand and is of no interest."""
+        self.late = Place(self, _ANY, held=True)
+        """Where only the whole can tell what may stand."""
         self.root = self.at(reader.core, None)
 
     def at(self, node: Core | None, config: Core | None) -> Place:
@@ -240,6 +272,17 @@ class Places:
         if place is None:
             place = self._at[key] = Place(self, node, config)
         return place
+
+    def guess(self, candidates: Sequence[Place]) -> Place:
+        """Give the place of what stands at one of several, or anywhere."""
+        known = {id(place): place for place in candidates if not place.drops and place is not self.any}
+        if not known:
+            return self.any
+        key = tuple(known)
+        guess = self._guesses.get(key)
+        if guess is None:
+            guess = self._guesses[key] = Guess(self, tuple(known.values()))
+        return guess
 
     def refused(self, reason: str) -> Place:
         """Give a place where nothing may stand."""

@@ -7,7 +7,8 @@ never raise for what has not arrived, and nothing can be changed through them.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Literal, cast, overload
+from inspect import isroutine
+from typing import Any, Literal, Self, cast, overload
 
 from unspool.schema.levels import UndecidedLevel
 from unspool.schema.places import Opening, Place
@@ -16,6 +17,11 @@ PartState = Literal["absent", "growing", "complete"]
 
 ABSENT: Any = object()
 """Stands for a part that has not arrived."""
+REPEATED: Any = object()
+"""Names a part that has come before, by another spelling: the first is shown until the whole is judged."""
+
+
+_NONE: frozenset[Any] = frozenset()
 
 
 class Part:
@@ -25,6 +31,7 @@ class Part:
         "bad",
         "child",
         "good",
+        "height",
         "is_list",
         "is_refused",
         "is_undecided",
@@ -45,7 +52,7 @@ class Part:
         self.is_list = opening.level.listed
         self.shown: Any = [] if self.is_list else {}
         """What has arrived, by the names that the value will have."""
-        self.withheld: set[Any] = set()
+        self.withheld: frozenset[Any] | set[Any] = _NONE
         """Names of parts that are closed and not shown."""
         self.key: Any = ABSENT
         """The part that is open."""
@@ -57,6 +64,8 @@ class Part:
         """Whether a part of it is not valid."""
         self.good = 0
         """Of a list: how many items from the first on have closed and are valid."""
+        self.height = 0
+        """How many containers inside each other, up to this one, have been judged as they were written."""
         self.is_undecided = isinstance(opening.level, UndecidedLevel)
         """Whether a member that has not come tells what it is."""
         self.is_refused = False
@@ -103,17 +112,21 @@ class Part:
         """Let a part that is closed not be seen; in a list something must stand in its place."""
         if not self.is_list:
             if key not in self.shown:
-                self.withheld.add(key)
+                withheld = self.withheld
+                if isinstance(withheld, frozenset):
+                    self.withheld = {key}
+                else:
+                    withheld.add(key)
         elif key == len(self.shown):
             self.shown.append(None)
 
     def state(self, path: Sequence[Any]) -> PartState:
         """Tell how far a part below has come."""
+        if path and path[0] == "root" and self.opening.has_root:
+            path = path[1:]
         if not path:
             return "growing"
-        step, rest = path[0], path[1:]
-        names = self.opening.level.names
-        key = step if names is not None and step in names else self._key(step)
+        key, rest = self.named(path[0]), path[1:]
         if key is ABSENT:
             return "absent"
         if key == self.key:
@@ -123,7 +136,7 @@ class Part:
         found = self.get(key)
         if found is ABSENT:
             return "absent" if rest or key not in self.withheld else "complete"
-        return "absent" if inside(found, rest) is ABSENT else "complete"
+        return state_inside(found, rest)
 
     def get(self, key: Any) -> Any:
         """Give what is shown of a part."""
@@ -135,54 +148,103 @@ class Part:
         except TypeError:
             return ABSENT
 
-    def _key(self, step: Any) -> Any:
+    def named(self, step: Any) -> Any:
+        """Give the name of a part, by that name or by the one that the answer has for it; ABSENT for no part."""
         try:
-            return self.opening.level.child(step)[0]
-        except TypeError:  # no such step leads into it
+            level = self.opening.level
+            if level.names is not None and step in level.names:
+                return step
+            if step == self.key or step in self.withheld or self.get(step) is not ABSENT:
+                return step
+            return level.child(step)[0]
+        except TypeError:  # what cannot be a key
             return ABSENT
 
 
 def inside(value: Any, path: Sequence[Any]) -> Any:
     """Follow a path into a value that is closed; ABSENT where it leads nowhere."""
     for step in path:
-        if isinstance(value, RecordView | MappingView | ListView):
-            part = part_of(value)
-            state = part.get(step)
-            value = part.get(part.opening.level.child(step)[0]) if state is ABSENT else state
-        elif isinstance(value, Mapping):
-            members: Mapping[Any, Any] = cast("Any", value)
-            value = members.get(step, ABSENT)
-        elif isinstance(step, str):
-            value = getattr(value, step, ABSENT)
-        elif isinstance(value, list | tuple) and isinstance(step, int):
-            items: Sequence[Any] = cast("Any", value)
-            value = items[step] if 0 <= step < len(items) else ABSENT
-        else:
-            return ABSENT
+        value = _inner(value, step)
         if value is ABSENT:
             return ABSENT
     return value
 
 
-class RecordView:
-    """A record that is not complete: what has arrived as attributes, or by name in brackets.
+def state_inside(value: Any, path: Sequence[Any]) -> PartState:
+    """Tell whether a value that is closed has a part."""
+    for number, step in enumerate(path):
+        if isinstance(value, View):
+            below = part_of(value).state(path[number:])
+            return "absent" if below == "absent" else "complete"
+        value = _inner(value, step)
+        if value is ABSENT:
+            return "absent"
+    return "complete"
 
-    A field that is declared and has not arrived is None. A name that is not declared raises AttributeError.
-    """
+
+def _inner(value: Any, step: Any) -> Any:
+    if isinstance(value, View):
+        part = part_of(value)
+        return part.get(part.named(step))
+    if has_root(value) and step != "root":
+        value = value.root
+    if isinstance(value, Mapping):
+        members: Mapping[Any, Any] = cast("Any", value)
+        try:
+            return members.get(step, ABSENT)
+        except TypeError:
+            return ABSENT
+    if isinstance(step, int):
+        if isinstance(value, set | frozenset):
+            value = tuple(cast("Any", value))
+        if not isinstance(value, Sequence) or isinstance(value, str | bytes):
+            return ABSENT
+        items: Sequence[Any] = cast("Any", value)
+        return items[step] if 0 <= step < len(items) else ABSENT
+    if not isinstance(step, str):
+        return ABSENT
+    try:
+        found = getattr(value, step, ABSENT)
+    except Exception:  # a property of the application
+        return ABSENT
+    return ABSENT if isroutine(found) else found
+
+
+def has_root(value: Any) -> bool:
+    """Tell whether a value is a root model, which is read as what it holds."""
+    return getattr(cast("Any", type(value)), "__pydantic_root_model__", False) is True
+
+
+class View:
+    """What has arrived of an open container. A copy of it is plain data, which does not grow."""
 
     __slots__ = ("__part",)
 
     def __init__(self, part: Part) -> None:
         self.__part = part
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return list if part_of(self).is_list else dict, (snapshot(self),)
+
+
+class RecordView(View):
+    """A record that is not complete: what has arrived as attributes, or by name in brackets.
+
+    A field that is declared and has not arrived is None. A name that is not declared raises AttributeError.
+    """
+
+    __slots__ = ()
+
     def __getattr__(self, name: str) -> Any:
-        part: Part = object.__getattribute__(self, "_RecordView__part")
-        value = part.shown.get(name, ABSENT)
+        part = part_of(self)
+        value = part.get(name)
         if value is not ABSENT:
             return value
         level = part.opening.level
         if level.names is not None and name in level.names:
             return None
+        if name == "root" and part.opening.has_root:
+            return self
         raise AttributeError(f"{level.title or 'the record'} has no field {name!r}", name=name, obj=self)
 
     def __getitem__(self, name: str) -> Any:
@@ -192,33 +254,44 @@ class RecordView:
             raise KeyError(name) from None
 
     def __contains__(self, name: object) -> bool:
-        return name in self.__part.shown
+        return part_of(self).get(name) is not ABSENT
 
     def __iter__(self) -> Iterator[str]:
         """Give the names of the fields that have arrived."""
-        return iter(list(self.__part.shown))
+        return iter(list(part_of(self).shown))
 
     def __dir__(self) -> list[str]:
-        return sorted(self.__part.opening.level.names or ())
+        return sorted(part_of(self).opening.level.names or ())
 
     def __repr__(self) -> str:
-        fields = [f"{name}={value!r}" for name, value in self.__part.shown.items()]
-        return f"{self.__part.opening.level.title}({', '.join([*fields, '…'])})"
+        part = part_of(self)
+        fields = [f"{name}={value!r}" for name, value in part.shown.items()]
+        return f"{part.opening.level.title}({', '.join([*fields, '…'])})"
 
 
-class MappingView(Mapping[Any, Any]):
+class _Rooted(View):
+    """What may be the one part of a root model."""
+
+    __slots__ = ()
+
+    @property
+    def root(self) -> Self:
+        """The same, where the type has a root model here."""
+        if part_of(self).opening.has_root:
+            return self
+        raise AttributeError("There is no root model here", name="root", obj=self)
+
+
+class MappingView(_Rooted, Mapping[Any, Any]):
     """A mapping that is not complete, with the members that have arrived.
 
     A key that is declared and has not arrived gives None, and is not counted.
     """
 
-    __slots__ = ("__part",)
-
-    def __init__(self, part: Part) -> None:
-        self.__part = part
+    __slots__ = ()
 
     def __getitem__(self, key: Any) -> Any:
-        part = self.__part
+        part = part_of(self)
         value = part.get(key)
         if value is not ABSENT:
             return value
@@ -228,62 +301,59 @@ class MappingView(Mapping[Any, Any]):
         raise KeyError(key)
 
     def __contains__(self, key: object) -> bool:
-        return self.__part.get(key) is not ABSENT
+        return part_of(self).get(key) is not ABSENT
 
     def __iter__(self) -> Iterator[Any]:
-        return iter(list(self.__part.shown))
+        return iter(list(part_of(self).shown))
 
     def __len__(self) -> int:
-        return len(self.__part.shown)
+        return len(part_of(self).shown)
 
     def __repr__(self) -> str:
-        members = [f"{key!r}: {value!r}" for key, value in self.__part.shown.items()]
+        members = [f"{key!r}: {value!r}" for key, value in part_of(self).shown.items()]
         return f"{{{', '.join([*members, '…'])}}}"
 
 
-class ListView(Sequence[Any]):
+class ListView(_Rooted, Sequence[Any]):
     """A list, a tuple or a set that is not complete, with the items that have arrived, in the order written."""
 
-    __slots__ = ("__part",)
-
-    def __init__(self, part: Part) -> None:
-        self.__part = part
+    __slots__ = ()
 
     @overload
     def __getitem__(self, index: int) -> Any: ...
     @overload
     def __getitem__(self, index: slice) -> list[Any]: ...
     def __getitem__(self, index: int | slice) -> Any:
-        return self.__part.shown[index]
+        return part_of(self).shown[index]
 
     def __len__(self) -> int:
-        return len(self.__part.shown)
+        return len(part_of(self).shown)
 
     def __iter__(self) -> Iterator[Any]:
-        return iter(self.__part.shown)
+        return iter(part_of(self).shown)
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, ListView):
-            other = other.__part.shown
+            other = part_of(other).shown
         elif isinstance(other, tuple):
             other = list(cast("Any", other))
-        return bool(self.__part.shown == other)
+        return bool(part_of(self).shown == other)
 
     __hash__ = None  # type: ignore[assignment]  # it grows
 
     def __repr__(self) -> str:
-        return f"[{', '.join([*map(repr, self.__part.shown), '…'])}]"
+        return f"[{', '.join([*map(repr, part_of(self).shown), '…'])}]"
 
 
-def part_of(view: RecordView | MappingView | ListView) -> Part:
+def part_of(view: View) -> Part:
     """Give what a view shows."""
-    part: Part = object.__getattribute__(view, f"_{type(view).__name__}__part")
+    part: Part = object.__getattribute__(view, "_View__part")
     return part
 
 
 def snapshot(value: Any) -> Any:
     """Copy what has arrived: views become dicts and lists, what is closed stays as it is."""
-    if not isinstance(value, RecordView | MappingView | ListView):
+    if not isinstance(value, View):
         return value
     shown = part_of(value).shown
     if part_of(value).is_list:

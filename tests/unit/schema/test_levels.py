@@ -86,6 +86,7 @@ def test_what_is_judged_as_a_whole() -> None:
     assert level(Before).whole and not level(Before).sure
     assert not level(After).whole and not level(Choices).whole
     assert level(Choices).child("y")[0] == "a"
+    assert level(Choices).child("y")[1].weak and not level(Choices).child("x")[1].weak
 
 
 def test_lists_sets_tuples_and_mappings() -> None:
@@ -98,6 +99,7 @@ def test_lists_sets_tuples_and_mappings() -> None:
     mapping = level(dict[int, str], "json", "object", None, None)
     assert mapping.child("3")[0] == 3
     assert mapping.child("x")[1].refusal
+    assert mapping.place_at("x") is mapping.child("3")[1]
     for wanted in (
         Annotated[list[int], Field(min_length=2)],
         Annotated[set[int], Field(min_length=2)],
@@ -127,3 +129,4 @@ def test_a_union_is_decided_by_its_tag() -> None:
     assert decided is not None and not isinstance(decided, str) and decided.level.title == "Dog"
     assert "'cow'" in str(found.decided({"kind": "cow"}))
     assert isinstance(found.decided({"kind": 1}), str)
+    assert len(str(found.decided({"kind": "x" * 10_000}))) < 500

@@ -232,7 +232,7 @@ Pet = Annotated[Cat | Dog, Field(discriminator="kind")]
 
 def test_a_union_is_resolved_when_its_tag_has_closed() -> None:
     seen = watched(list[Pet], ['[{"kind":"do'])
-    assert seen.partial[0].kind == "do"
+    assert seen.partial[0].kind is None
     seen.feed('g","toys":[{"name":"ball"},{"name":"bo')
     assert seen.partial[0].toys[0] == Item(name="ball")
     assert seen.partial[0].toys[1].name == "bo"
@@ -278,6 +278,39 @@ def test_a_union_without_a_tag_is_plain_until_it_closes() -> None:
     assert seen.invalid == []  # it may be something else yet
     seen.feed("}")
     assert {fault.path[0] for fault in seen.invalid} == {1}
+
+
+class Car(BaseModel):
+    kind: Literal["car"]
+    mode: Literal["slow", "fast"] = "slow"
+    built: date | None = None
+    notes: list[str] = []
+    inner: Person | None = None
+
+
+class Van(BaseModel):
+    kind: Literal["van"]
+    mode: str = ""
+    load: int = 0
+
+
+@pytest.mark.parametrize("wanted", [Annotated[Car | Van, Field(discriminator="kind")], Car | Van, Car | dict[str, Any]])
+def test_no_half_of_a_choice_is_seen_before_a_union_is_decided(wanted: Any) -> None:
+    """F17: text that one of the classes would withhold is withheld."""
+    for text in ('"kind":"ca', '"mode":"sl', '"built":"2026-', '"inner":{"name":"Al'):
+        partial = watched(list[wanted], [f"[{{{text}"]).partial
+        shown = partial.snapshot()[0]
+        assert shown in ({}, {"inner": {}})
+    for text in ('"notes":["lo', '"load":"lo', '"other":"lo', '"other":["lo'):
+        assert "'lo" in repr(watched(list[wanted], [f"[{{{text}"]).partial)
+    closed = watched(list[wanted], ['[{"mode":"slow","inner":{"name":"Alice",']).partial
+    assert closed.snapshot() == [{"mode": "slow", "inner": {"name": "Alice"}}]
+
+
+def test_a_class_behind_several_tags_is_decided_at_once() -> None:
+    """In Python syntax its constructor tells; its tag need not have come."""
+    wanted = Annotated[Cat | Dog, Field(discriminator="kind")]
+    assert watched(list[wanted], ["[Dog(toys=[Item('a')"], "python").partial[0].toys[0] == Item(name="a")
 
 
 def test_the_constructor_tells_the_class_in_python_syntax() -> None:

@@ -539,8 +539,213 @@ def test_what_has_closed_is_not_kept() -> None:
         seen = watched(list[Item], ["[" + '{"name":"a"},' * 50], once=True)
         assert len(seen.partial) == 50
         assert sum(type(thing) is Part for thing in gc.get_objects()) == 1
+        seen.feed('{"name":"b"}]')
+        assert sum(type(thing) is Part for thing in gc.get_objects()) == 0
+        assert seen.partial.state((50, "name")) == "complete"
     finally:
         gc.enable()
+
+
+# Spellings, tags and validators that leave something open
+
+
+@pytest.mark.parametrize(
+    ("data", "result"),
+    [
+        ({"firstName": "a", "second": "x", "two": 3}, Aliased(first="a", second=3)),
+        ({"firstName": "a", "zwei": "x", "two": 3}, Aliased(first="a", second=3)),
+        ({"firstName": "a", "two": 3, "zwei": "x"}, Aliased(first="a", second=3)),
+        ({"firstName": "a", "two": 3, "second": [1]}, Aliased(first="a", second=3)),
+        ({"first": 1, "firstName": "a"}, Aliased(first="a")),
+        ({"first": "b", "firstName": "a"}, Aliased(first="a")),
+        ({"firstName": "a", "first": "b"}, Aliased(first="a")),
+        ({"first": "b", "zwei": 4}, Aliased(first="b", second=4)),
+    ],
+    ids=str,
+)
+def test_a_field_that_is_spelled_twice_is_what_its_first_alias_says(data: Any, result: Aliased) -> None:
+    """Whatever came before it, and nothing is told of the spelling that does not count."""
+    for slices in splits(json.dumps([data]), rounds=1):
+        seen = watched(list[Aliased], slices)
+        assert seen.invalid == []
+        assert seen.partial.value == [result] == seen.finish()
+
+
+def test_a_wrong_value_of_a_weaker_spelling_is_told_when_the_record_closes() -> None:
+    seen = watched(Aliased, ['{"firstName":"a","zwei":"x"'])
+    assert seen.invalid == []
+    seen.feed("}")
+    assert [fault.path for fault in seen.invalid] == [("zwei",)]
+
+
+def test_fields_that_share_a_spelling_are_judged_together() -> None:
+    class Shared(BaseModel):
+        model_config = ConfigDict(validate_by_name=True, validate_by_alias=True)
+        one: int = Field(alias="n")
+        two: int = Field(validation_alias=AliasChoices("n", "m"))
+
+    for slices in splits('{"n":1}', rounds=1):
+        seen = watched(Shared, slices)
+        assert seen.invalid == []
+        assert repr(seen.partial.value) == repr(seen.finish())
+
+
+def test_of_equal_keys_the_first_is_shown_until_the_last_has_won() -> None:
+    seen = watched(dict[int, str], ['{"1":"a","01":"lon'])
+    assert seen.partial.value == {1: "a"} and seen.partial.state((1,)) == "complete"
+    seen.feed('g","2":"c"}')
+    assert seen.partial.value == {1: "long", 2: "c"} == seen.finish()
+
+
+def test_a_spelling_that_came_twice_before_the_tag() -> None:
+    class One(BaseModel):
+        kind: Literal["one"]
+        n: int = Field(validation_alias=AliasChoices("a", "b"))
+
+    wanted = Annotated[One | Cat, Field(discriminator="kind")]
+    for data in ({"a": 7, "b": 3, "kind": "one"}, {"b": 3, "a": 7, "kind": "one"}, {"b": "x", "kind": "one", "a": 7}):
+        seen = watched(wanted, list(json.dumps(data)))
+        assert seen.invalid == []
+        assert seen.partial.value == One(kind="one", a=7) == seen.finish()  # type: ignore[call-arg]
+
+
+@pytest.mark.parametrize("error", [KeyError, RecursionError, StopIteration, StopAsyncIteration, OSError, MemoryError])
+def test_what_validators_of_keys_raise_waits_for_the_end(error: type[Exception]) -> None:
+    def broken(key: str) -> str:
+        if key == "b":
+            raise error
+        return key
+
+    seen = watched(dict[Annotated[str, AfterValidator(broken)], int], list('{"a":1,"b":2,"c":3}'))
+    assert seen.invalid == []
+    assert seen.partial.value["a"] == 1 and seen.partial.state(("c",)) == "complete"
+    with pytest.raises(OutputValidationError):
+        seen.finish()
+
+
+@pytest.mark.parametrize(
+    ("wanted", "data"),
+    [
+        (list[Annotated[Any, AfterValidator(lambda value: ("made", value))]], [[1], {"a": [2]}, "b"]),
+        (list[RootModel[Any]], [[1], {"a": [2]}, "b"]),
+        (list[Annotated[Any, BeforeValidator(lambda value: 7)]], [[1], {"a": [2]}, 1]),
+        (list[Annotated[Any, AfterValidator(str)] | int], [[1], 2]),
+    ],
+    ids=lambda value: str(value)[:30],
+)
+def test_what_stands_around_anything(wanted: Any, data: Any) -> None:
+    seen = watched(wanted, list(json.dumps(data)))
+    closed = repr(seen.partial.value)
+    assert closed == repr(seen.finish()) and seen.invalid == []
+
+
+def read_day(text: Any) -> Any:
+    day, month, year = text.split("/") if isinstance(text, str) and "/" in text else (0, 0, 0)
+    return date(int(year), int(month), int(day)) if day else text
+
+
+class Calendar(BaseModel):
+    day: date
+    days: list[Annotated[date, BeforeValidator(read_day)]] = []
+    price: Decimal = Decimal(0)
+    colours: set[Colour] = set()
+
+    @field_validator("day", mode="wrap")
+    @classmethod
+    def read(cls, value: Any, handler: Any) -> date:
+        made: date = handler(read_day(value))
+        return made
+
+    @model_validator(mode="before")
+    @classmethod
+    def filled(cls, data: Any) -> Any:
+        return {"colours": {Colour.RED}, **data} if isinstance(data, dict) else data
+
+
+@pytest.mark.parametrize("day", ["2026-02-01", "01/02/2026"])
+def test_validators_that_see_the_text_may_make_what_they_like_of_it(day: str) -> None:
+    data = {"day": day, "days": [day, "2026-02-01"], "price": "1.50"}
+    expected = Calendar(day=date(2026, 2, 1), days=[date(2026, 2, 1)] * 2, price=Decimal("1.50"), colours={Colour.RED})
+    for wanted, written in ((Calendar, data), (list[Calendar], [data])):
+        for slices in splits(json.dumps(written), rounds=1):
+            seen = watched(wanted, slices)
+            assert seen.invalid == []
+            assert seen.partial.value in (expected, [expected]) and seen.partial.value == seen.finish()
+    assert watched(list[Calendar], ['[{"day":"never"}]']).faults[0][:2] == (0, "day")
+
+
+class Car(TypedDict):
+    kind: Literal["car", "bus"]
+    item: Item
+    colour: Colour
+
+
+class Bike(TypedDict):
+    kind: Literal["bike"]
+    items: list[Item]
+
+
+def test_a_tag_behind_constructors() -> None:
+    """What they made is not judged as if it were the text of it."""
+    wanted = list[Annotated[Car | Bike, Field(discriminator="kind")]]
+    text = "[{'item': Item('a'), 'colour': Colour.RED, 'kind': 'bus'}, {'kind': 'bike', 'items': [Item('b')]}]"
+    for slices in splits(text, rounds=2):
+        seen = watched(wanted, slices, "python")
+        assert seen.invalid == []
+        assert repr(seen.partial.value) == repr(seen.finish())
+    assert watched(wanted, ["[{'kind': 'bike', 'items': [Item(3)"], "python").faults[0][:4] == (0, "items", 0, "name")
+
+
+# Limits
+
+
+def test_the_first_faults_are_kept_as_errors_keep_them() -> None:
+    for text in ("[" + "1," * 1000, "[" + "{}," * 1000):
+        assert len(watched(list[Item], [text], once=True).invalid) == 100
+    [fault] = watched(list[Pet], ['[{"kind":"' + "x" * 10_000 + '",']).invalid
+    assert len(fault.message) < 500
+
+
+def test_what_is_judged_as_it_was_written_is_judged_a_few_times_at_most() -> None:
+    """However deep it stands in other such containers: else each level would judge all below it once more."""
+    judged: list[str] = []
+
+    def noted(name: str) -> str:
+        judged.append(name)
+        return name
+
+    class Nested(BaseModel):
+        name: Annotated[str, AfterValidator(noted)] = ""
+        inner: list[Nested] = []
+
+        @model_validator(mode="before")
+        @classmethod
+        def seen(cls, data: Any) -> Any:
+            return data
+
+    text = '{"inner":[' * 30 + '{"name":"x"}' + "]}" * 30
+    seen = watched(Nested, [text], once=True)
+    assert 3 <= len(judged) <= 6
+    assert seen.invalid == [] and seen.partial.state() == "complete"
+    assert seen.partial.inner[0].inner[0].inner
+    result = seen.finish()
+    assert seen.partial.value is result and seen.partial.inner[0] == result.inner[0]
+
+
+def test_alternatives_are_tried_so_often_over_the_whole_answer() -> None:
+    class One(BaseModel):
+        inner: One | Two | None = None
+
+    class Two(BaseModel):
+        inner: One | Two | None = None
+
+    names = {"One": One, "Two": Two}
+    One.model_rebuild(_types_namespace=names)
+    Two.model_rebuild(_types_namespace=names)
+    item = '{"inner":' * 12 + "null" + "}" * 12
+    seen = watched(list[One | Two], ["[" + ",".join([item] * 60)], once=True)
+    known = [type(part) is One for part in seen.partial.value]
+    assert known[0] and not known[-1] and known == sorted(known, reverse=True)
 
 
 # Property
@@ -647,3 +852,61 @@ def test_the_same_in_python_syntax_for_random_types(typed: tuple[Any, Any]) -> N
 
 def test_unknown_is_shown_as_the_marker() -> None:
     assert watched(Doubtful, ['{"item":{"unknown":true},']).partial.item is UNKNOWN
+
+
+WRONG = st.recursive(
+    st.none() | st.booleans() | st.integers(-3, 3) | st.sampled_from(["", "one", "red", "2026-01-02", "x"]),
+    lambda more: st.lists(more, max_size=2) | st.dictionaries(st.sampled_from(NAMES), more, max_size=2),
+    max_leaves=3,
+)
+
+
+def odd(value: Any) -> Any:
+    if value in (1, "x"):
+        raise ValueError("odd")
+    if value in (2, "one"):
+        raise KeyError(value)
+    return value
+
+
+AROUND = [
+    lambda inner: inner,
+    lambda inner: Annotated[inner, AfterValidator(odd)],
+    lambda inner: Annotated[inner, BeforeValidator(odd)],
+    lambda inner: Annotated[inner, WrapValidator(lambda value, handler: handler(odd(value)))],
+    lambda inner: RootModel[inner],
+]
+
+
+@st.composite
+def changed(draw: st.DrawFn, value: Any) -> Any:
+    """A value with some parts of it wrong, or left out, or in another order."""
+    if draw(st.integers(0, 9)) == 0:
+        return draw(WRONG)
+    if isinstance(value, list):
+        return [draw(changed(item)) for item in value]
+    if isinstance(value, dict):
+        keys = draw(st.permutations(list(value)))
+        return {key: draw(changed(value[key])) for key in keys if draw(st.integers(0, 9))}
+    return value
+
+
+@given(typed_values(), st.sampled_from(AROUND), st.data())
+def test_no_fault_is_told_of_what_turns_out_right(typed: tuple[Any, Any], around: Any, data: st.DataObject) -> None:
+    """Whatever validators stand around it. What is told depends on no cut."""
+    wanted, value = typed
+    text = json.dumps(data.draw(changed(value)))
+    if data.draw(st.booleans()):
+        wanted = create_model("Around", field=(around(wanted), ...), more=(int, 0))
+        text = f'{{"field": {text}, "more": {data.draw(st.sampled_from(["1", "null"]))}}}'
+    else:
+        wanted, text = list[around(wanted)], f"[{text}]"  # type: ignore[misc]
+    seen, chars = watched(wanted, [text]), watched(wanted, list(text))
+    assert seen.invalid == chars.invalid
+    assert repr(seen.partial) == repr(chars.partial)
+    try:
+        seen.finish()
+    except OutputValidationError as error:
+        assert not (seen.invalid and error.code != "OUTPUT_INVALID")
+    else:
+        assert seen.invalid == []

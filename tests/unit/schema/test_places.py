@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import pytest
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, RootModel, ValidationError
 
 from unspool.schema import Schema
-from unspool.schema.levels import ItemsLevel, MembersLevel, RecordLevel, UndecidedLevel, UnknownLevel
-from unspool.schema.places import Place
+from unspool.schema.levels import GuessLevel, ItemsLevel, MembersLevel, RecordLevel, UndecidedLevel, UnknownLevel
+from unspool.schema.places import Guess, Place
 
 
 class Item(BaseModel):
@@ -86,5 +86,49 @@ def test_a_container_is_copied_before_it_is_judged_as_a_whole() -> None:
         return [value.pop()]
 
     given = [1, 2]
-    assert root(Annotated[list[int], BeforeValidator(emptied)]).check_whole(given, {}) == [2]
+    assert root(Annotated[list[int], BeforeValidator(emptied)]).check(given, {}) == [2]
     assert given == [1, 2]
+
+
+class Left(BaseModel):
+    mode: Literal["a", "b"]
+    note: str = ""
+    inner: list[Left] = []
+
+
+class Right(BaseModel):
+    mode: str
+    note: str = ""
+
+
+def test_places_in_what_is_not_known_yet() -> None:
+    """F17: as reticent about text as what may stand there."""
+    opened = root(Left | Right).open("object", None, None).level
+    assert type(opened) is UnknownLevel
+    mode, note, inner, other = (opened.child(name)[1] for name in ("mode", "note", "inner", "other"))
+    assert type(mode) is Guess and not mode.shows_text and note.shows_text
+    assert mode is opened.child("mode")[1]
+    assert type(other) is Place and other.shows_text
+    items = inner.open("array", None, None).level
+    assert type(items) is GuessLevel and items.listed and items.made([1], {}) == [1]
+    assert not items.child(0)[1].open("object", None, None).level.child("mode")[1].shows_text
+
+
+def test_what_stands_around_anything() -> None:
+    class Held(RootModel[Any]):
+        pass
+
+    assert root(Annotated[Any, AfterValidator(len)]).open("array", None, None).made([2, 1], {}) == 2
+    assert root(Held).open("object", None, None).made({"a": 1}, {}) == Held({"a": 1})
+    assert root(Held).open("array", None, None).has_root and not root(Any).open("array", None, None).has_root
+
+
+def test_a_class_behind_several_tags_is_one() -> None:
+    class Other(BaseModel):
+        kind: Literal["c"]
+
+    class Several(BaseModel):
+        kind: Literal["a", "b"]
+
+    place = root(Annotated[Several | Other, Field(discriminator="kind")], "python")
+    assert place.open("object", "Several", None).level.title == "Several"

@@ -96,11 +96,10 @@ def test_a_fault_in_the_text_leaves_what_came_before_it(rest: str) -> None:
     start = '[{"name":"a","tags":["x"],"inner":{"name":"b'
     for slices in splits(start + '"' + rest, rounds=1):
         machine = JsonReplyMachine()
-        machine.tells = False
         builder = PartialBuilder(Schema.of(list[Item]))
         follower = TreeFollower(builder)
         for piece in slices:
-            machine.feed(piece)
+            machine.feed(piece, tells=False)
             if machine.shown is not None:
                 follower.follow(*machine.shown)
         assert builder.value[0].inner.name == "b"

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import copy
+import enum
+import pickle
+from collections import deque
 from typing import Any, TypedDict
 
 import pytest
-from pydantic import BaseModel
+from pydantic import BaseModel, RootModel
 from tests.growing import watched
 
 from unspool.schema.views import ABSENT, inside, snapshot
@@ -89,4 +92,87 @@ def test_a_record_that_closed_and_is_not_valid_stays_a_view() -> None:
     assert seen.partial[0].tags == ["x"]
     assert seen.partial[0].name is None
     assert seen.partial.state((0, "tags")) == "complete"
-    assert seen.partial.state((0, "name")) == seen.partial.state((0, "other")) == "absent"
+    assert seen.partial.state((0, "name")) == "complete"
+    assert seen.partial.state((0, "name", "x")) == seen.partial.state((0, "other")) == "absent"
+
+
+def test_a_copy_is_plain_data_that_does_not_grow() -> None:
+    seen = watched(Item, ['{"name":"a","tags":["x"'])
+    whole = {"name": "a", "tags": ["x"]}
+    for thing, plain in ((seen.partial, whole), (seen.partial.value, whole), (seen.partial.tags, ["x"])):
+        for made in (copy.copy(thing), copy.deepcopy(thing), pickle.loads(pickle.dumps(thing))):
+            assert made == plain and type(made) is type(plain)
+    kept = copy.deepcopy(seen.partial)
+    seen.feed(',"y"]}')
+    assert kept == whole
+    assert copy.deepcopy(seen.partial) == Item(name="a", tags=["x", "y"])
+
+
+class Numbers(RootModel[list[int]]):
+    pass
+
+
+class Named(RootModel[dict[str, int]]):
+    pass
+
+
+class Boxed(RootModel[Item]):
+    pass
+
+
+class Held(BaseModel):
+    numbers: Numbers
+    named: Named = Named({})
+    boxed: Boxed | None = None
+
+
+def test_a_root_model_is_read_alike_while_open_and_when_closed() -> None:
+    for slices in (['{"numbers":[1,2,'], ['{"numbers":[1,2],"named":{"a":3,'], ['{"numbers":[1,2],"named":{"a":3},']):
+        partial = watched(Held, slices).partial
+        assert partial.numbers.root[1] == 2
+        assert partial.state(("numbers", 1)) == partial.state(("numbers", "root", 1)) == "complete"
+        if partial.named is not None:
+            assert partial.named.root["a"] == 3 and partial.state(("named", "a")) != "absent"
+    open_box = watched(Held, ['{"numbers":[],"boxed":{"name":"a"']).partial
+    assert open_box.boxed.root.name == open_box.boxed.name == "a"
+    for closed in (False, True):
+        partial = watched(Numbers, ["[1,2]" if closed else "[1,2,"]).partial
+        assert (partial[0], len(partial), list(partial), 2 in partial, partial.root[0]) == (1, 2, [1, 2], True, 1)
+        assert partial.state((0,)) == "complete"
+        assert watched(Boxed, ['{"name":"a"}' if closed else '{"name":"a"']).partial.name == "a"
+
+
+@pytest.mark.parametrize("wanted", [Item, Typed, list[str]])
+def test_only_root_models_have_a_root(wanted: Any) -> None:
+    view = watched(wanted, ["[" if wanted is list[str] else "{"]).partial.value
+    with pytest.raises(AttributeError):
+        _ = view.root
+
+
+class Colour(enum.Enum):
+    RED = "red"
+
+
+def test_states_by_keys_of_all_kinds() -> None:
+    seen = watched(dict[Colour, list[int]], ['{"red":[1'])
+    assert seen.partial.state((Colour.RED,)) == seen.partial.state(("red",)) == "growing"
+    assert seen.partial.state((Colour.RED, 0)) == "absent"
+    seen.feed(",")
+    assert seen.partial.state((Colour.RED, 0)) == "complete"
+    for path in (([],), ({}, 0), (None,), (Colour,), ("blue",)):
+        assert seen.partial.state(path) == "absent"
+    assert watched(set[int], ["[1,2]"]).partial.state((1,)) == "complete"
+    assert watched(deque[int], ["[1,2]"]).partial.state((1,)) == "complete"
+    assert inside({"a": 1}, ([],)) is inside([1], (1,)) is inside(b"a", (0,)) is inside(1, (None,)) is ABSENT
+
+
+def test_what_a_closed_instance_does_is_no_part_of_it() -> None:
+    class Odd(BaseModel):
+        name: str
+
+        @property
+        def broken(self) -> str:
+            raise RuntimeError(self.name)
+
+    partial = watched(Odd, ['{"name":"a"}']).partial
+    assert partial.state(("broken",)) == partial.state(("model_dump",)) == "absent"

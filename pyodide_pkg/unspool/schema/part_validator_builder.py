@@ -1,4 +1,4 @@
-"""PartRebuild: validators for one part of a value, when what is in it has been judged.
+"""PartValidatorBuilder: validators for one part of a value, when what is in it has been judged.
 
 In: a node of a core schema. Out: validators that look at that one level and take its parts as they are. Nothing is
 judged twice, and a validator is as large as its level.
@@ -6,12 +6,15 @@ judged twice, and a validator is as large as its level.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
-from unspool.schema.reader import Core, ShapeReader
-from unspool.schema.rebuild import Rebuild, ValueProtocol, compiled
+from unspool.schema.pydantic_nodes import Core
 from unspool.schema.shape import Record
+from unspool.schema.shape_reader import ShapeReader
+from unspool.schema.validator_builder import ValidatorBuilder, ValueProtocol, compiled, whole_node
+from unspool.schema.validators import LazyValidator
 from unspool.structured.py_values import PyObject, PySet
 
 if TYPE_CHECKING:
@@ -20,9 +23,31 @@ if TYPE_CHECKING:
 ANY: dict[str, Any] = {"type": "any"}
 
 
-def validator_of(reader: ShapeReader, protocol: ValueProtocol, node: Core, config: Core | None) -> SchemaValidator:
-    """Build what validates a node with all that is in it, as it was written."""
-    return Rebuild(reader, protocol).validator(node, config)
+class PartValidator:
+    """Validates a node with all that is in it, as it was written, and as the whole answer will be."""
+
+    __slots__ = ("_config", "_node", "_own", "_protocol", "_reader", "_rebuilt")
+
+    def __init__(self, reader: ShapeReader, protocol: ValueProtocol, node: Core, config: Core | None) -> None:
+        self._reader = reader
+        self._protocol: ValueProtocol = protocol
+        self._node = node
+        self._config = config
+        self._own = LazyValidator(whole_node(node, reader), config) if protocol == "json" and reader.is_plain else None
+        self._rebuilt: SchemaValidator | None = None
+
+    def validate(self, value: Any, context: Mapping[str, Any]) -> Any:
+        """Give a value of the type; validators of the application never see the value that was given, but a copy."""
+        if self._own is not None:
+            try:
+                text = json.dumps(value, ensure_ascii=False).encode()
+            except UnicodeEncodeError:  # half of a surrogate pair
+                pass
+            else:
+                return self._own.validator.validate_json(text, strict=True, context=dict(context))
+        if self._rebuilt is None:
+            self._rebuilt = ValidatorBuilder(self._reader, self._protocol).validator(self._node, self._config)
+        return self._rebuilt.validate_python(copied(value), context=context)
 
 
 def validator_around(nodes: Sequence[Core], config: Core | None) -> SchemaValidator:
@@ -43,7 +68,7 @@ def is_told(node: Core) -> bool:
     return bool(node["function"]["type"] == "with-info")
 
 
-class PartRebuild(Rebuild):
+class PartValidatorBuilder(ValidatorBuilder):
     """Builds the validator of a class that is given its fields by name, each of them judged."""
 
     def __init__(self, reader: ShapeReader) -> None:

@@ -1,4 +1,4 @@
-"""PartRebuild: validators of one level. Source: pydantic's own results for the same class."""
+"""PartValidatorBuilder: validators of one level. Source: pydantic's own results for the same class."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 from pydantic import AfterValidator, BaseModel, Field, ValidationError, ValidationInfo, field_validator
 
 from unspool.schema import Schema
-from unspool.schema.part_rebuild import PartRebuild, copied, peeled
+from unspool.schema.part_validator_builder import PartValidatorBuilder, copied, peeled
 from unspool.structured.py_values import PyObject, PySet
 
 
@@ -32,7 +32,7 @@ class Outer(BaseModel):
 
 def validator() -> Any:
     reader = Schema.of(Outer).for_python().reader
-    return PartRebuild(reader).record(next(r for r in reader.records.values() if r.cls is Outer))
+    return PartValidatorBuilder(reader).record(next(r for r in reader.records.values() if r.cls is Outer))
 
 
 def test_parts_are_taken_as_they_are() -> None:

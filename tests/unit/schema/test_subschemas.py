@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from unspool.schema.parts import resolve, subschemas
+from unspool.schema.subschemas import resolve, subschemas
 
 
 def test_schema_parts() -> None:
