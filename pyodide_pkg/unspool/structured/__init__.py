@@ -5,3 +5,7 @@ from unspool.structured.strict_json import loads
 from unspool.structured.tree import Patch, StreamState
 
 __all__ = ["JsonStream", "Patch", "StreamState", "loads"]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -44,9 +44,11 @@ class Patch:
 
     def __init__(self, op: PatchOp, path: Path, value: Any = None) -> None:
         self.op: PatchOp = op
+        """What is done."""
         self.path = path
         """Keys (text) and indexes (numbers) from the root; `()` is the root."""
         self.value = value
+        """The new value, or the text to add."""
 
     def to_wire(self) -> dict[str, object]:
         """Give the patch as JSON-safe data: `op`, `path`, and `value` unless it is a completion."""

@@ -86,13 +86,9 @@ class PyBrackets(PyTokens):
         classes = self._classes
         known = classes is None or name in classes
         if self._json or "." in name or iskeyword(name):
-            if not self._may_be_keyword:
-                self._begin(sink)
             raise self._unexpected("(", pos)
         is_set = name in _SETS and (classes is None or name not in classes)
         if not known and not is_set:
-            if not self._may_be_keyword:
-                self._begin(sink)
             raise self._fault_at("UNKNOWN_NAME", f"{name[:80]!r} is not a class that may be used,", self._name_offset())
         self._place(pos)
         depth = self._deeper(pos, sink)
@@ -183,8 +179,7 @@ class PyBrackets(PyTokens):
         group = match.lastindex or 1
         key: str = match[group]
         if isinstance(frame, PyCall):
-            if len(key) > MAX_NAME:
-                raise self._too_long(match.start(group))
+            key = self._checked_name(key, match.start(group))
             if iskeyword(key):
                 raise self._fault(self._invalid, f"{key!r} stands", match.start(group))
             if key in frame.container:

@@ -113,6 +113,8 @@ class PyCursor:
         self._body: Any = None
         self._half = ""
         """An escaped high surrogate that waits for its other half."""
+        self._has_neighbours = False
+        """Whether literals of one string stood next to each other in the text that is being read."""
         self._name = ""
         self._name_pos = 0
         """Where the name begins in the text; -1: before it, at the byte `_name_at`."""

@@ -160,11 +160,13 @@ LINE_BLANKS: Final = re.compile(r"(?:[ \t\f]++|\\(?:\n|\r\n|\r(?=[^\n]))|#[^\n\r
 JSON_BLANKS: Final = re.compile(r"[ \t\n\r\f]*+")
 JSON_LINE_BLANKS: Final = re.compile(r"[ \t\f]*+")
 JSON_COMMENT: Final = re.compile(r"(?:#|//)[^\n\r\0]*+(?=[\n\r])|/\*(?s:.*?)\*/")
-CALL_START: Final = re.compile(r"([^\W\d]\w{0,200}+)\(")
+CALL_START: Final = re.compile(r"([A-Za-z_][A-Za-z0-9_]{0,200}+)\(")
 COMMENT_REST: Final = re.compile(r"[^\n\r\0]*+")
 NAME: Final = re.compile(r"[^\W\d]\w*+")
-KEYWORD: Final = re.compile(rf",?{W}([^\W\d]\w*+){W}={W}")
-"""The next argument by name, up to its value."""
+"""A name, but for marks of some scripts: see `name_end`."""
+NAME_REST: Final = re.compile(r"\w*+")
+KEYWORD: Final = re.compile(rf",?{W}([A-Za-z_][A-Za-z0-9_]*+){W}={W}")
+"""The next argument by name, up to its value. Names of other scripts are read step by step, as in `CALL_START`."""
 MEMBER: Final = re.compile(rf",?{W}{_PLAIN_KEY}{W}:{W}")
 """The next key that is a plain string, up to its value."""
 FIRST_MEMBER: Final = re.compile(rf"\{{{W}{_PLAIN_KEY}{W}:{W}")
@@ -184,7 +186,8 @@ NUMBER: Final = re.compile(
     r"|((?:[0-9](?:_?[0-9])*+\.?+(?:[0-9](?:_?[0-9])*+)?+|\.[0-9](?:_?[0-9])*+)(?:[eE][-+]?[0-9](?:_?[0-9])*+)?+))(?![\w.])"
 )
 """Group 1: an integer with a prefix; group 2: decimal digits, perhaps a float."""
-NUMBER_RUN: Final = re.compile(r"(?:[eE][-+]|[\w.])*+")
+NUMBER_RUN: Final = re.compile(r"(?:[0-9_.]++|[eE][-+]|\w)*+")
 """What may belong to a number, for one that touches the end of the text."""
+NUMBER_REST: Final = re.compile(r"[\w.]*+")
 SIGN: Final = re.compile(r"[-+]?[ \t\n\r\f]{0,64}+")
-ANNOTATION_REST: Final = re.compile(r"""[ \t\w.\[\],|'"()]*+""")
+ANNOTATION_REST: Final = re.compile(r"""[ \t\w.\[\],|'"()\x80-\U0010ffff]*+""")

@@ -58,6 +58,27 @@ def patches_of_ops(ops: Sequence[Op]) -> list[Patch]:
     return patches
 
 
+def join_pieces(ops: list[Op]) -> None:
+    """Join the pieces of one string that follow each other, in place: a text may be nothing but `"a" "a" ...`."""
+    kept: list[Op] = []
+    pieces: list[str] = []
+    for op in ops:
+        if op[0] == MORE and kept and kept[-1][0] in (TEXT, MORE) and kept[-1][1:3] == op[1:3]:
+            pieces.append(op[3])
+            continue
+        _lengthen(kept, pieces)
+        kept.append(op)
+    _lengthen(kept, pieces)
+    ops[:] = kept
+
+
+def _lengthen(ops: list[Op], pieces: list[str]) -> None:
+    if pieces:
+        code, frame, slot, text = ops[-1]
+        ops[-1] = (code, frame, slot, "".join([text, *pieces]))
+        pieces.clear()
+
+
 def empty(frame: PyFrame) -> Any:
     """Give a container as it was when it opened."""
     kind = frame.kind

@@ -41,6 +41,7 @@ from unspool.structured._py_grammar import (
     MEMBER,
     MORE,
     NAMED,
+    NUMBER_REST,
     OPEN,
     PENDING,
     PLAIN_SCALAR,
@@ -57,8 +58,10 @@ from unspool.structured._py_grammar import (
     PyCall,
     PyFrame,
 )
-from unspool.structured._py_steps import PySteps
+from unspool.structured._py_ops import join_pieces
+from unspool.structured._py_steps import NUMBER_STARTS, PySteps
 from unspool.structured._py_strings import body
+from unspool.structured._py_tokens import MAX_NUMBER
 from unspool.structured._surrogates import paired
 from unspool.structured.py_values import PyObject
 
@@ -124,13 +127,21 @@ class PyScan(PySteps):
         self.seen += size
         tail = self.tail
         if tail:
+            if len(tail) > MAX_TAIL and self._is_more_of_number(text):
+                self.tail = tail + text
+                return
             self._base -= len(tail) if tail.isascii() else len(tail.encode())
             text = tail + text
             self.tail = ""
         if self.mode == ENDED:
             return
         self._text = text
-        self._read(text, self._comment_end(text) if self._comment else 0, self.ops)
+        try:
+            self._read(text, self._comment_end(text) if self._comment else 0, self.ops)
+        finally:
+            if self._has_neighbours:
+                self._has_neighbours = False
+                join_pieces(self.ops)
         self.steps = self.open_text = None
         mode = self.mode
         if mode == STRING:
@@ -143,6 +154,13 @@ class PyScan(PySteps):
             self._name_at = self._base + utf8_size(text[: self._name_pos])
             self._name_pos = -1
         self._text = ""  # nothing of the text is kept
+
+    def _is_more_of_number(self, text: str) -> bool:
+        """Whether a text does nothing but lengthen a number that is the tail: reading it all again is for its end."""
+        tail = self.tail
+        return (
+            tail[0] in NUMBER_STARTS and len(tail) + len(text) <= MAX_NUMBER and NUMBER_REST.fullmatch(text) is not None
+        )
 
     def find_steps(self) -> frozenset[str]:
         """Find out which single characters have no effect but to lengthen the tail, if there is one."""
@@ -301,7 +319,7 @@ class PyScan(PySteps):
                         pos = match.end()
                         mode = VALUE
                         if json or slot in frame.container or (kind == CALL and not self._is_field(slot)):
-                            self._key(match, frame)
+                            slot = self._key(match, frame)
                         elif kind == CALL:
                             frame.named = True
                         if pos == size:

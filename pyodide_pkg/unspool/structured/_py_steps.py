@@ -23,7 +23,6 @@ from unspool.structured._py_grammar import (
     ITEM,
     KEY,
     LINE_ENDS,
-    NAME,
     NAMED,
     PAREN,
     PENDING,
@@ -40,10 +39,10 @@ from unspool.structured._py_grammar import (
     PyFrame,
     PyWait,
 )
-from unspool.structured._py_tokens import MAX_NAME
+from unspool.structured._py_tokens import MAX_NAME, name_end
 from unspool.structured.py_values import PyTuple
 
-_NUMBER_STARTS: Final = frozenset("0123456789+-.")
+NUMBER_STARTS: Final = frozenset("0123456789+-.")
 _BLANKS: Final = frozenset(" \t\n\r\f#\\/")
 
 
@@ -92,16 +91,17 @@ class PySteps(PyBrackets):
             raise self._unexpected(char, pos)
         if char in QUOTES:
             return self._open_string(text, pos, pos, sink)
-        if char in _NUMBER_STARTS:
+        if char in NUMBER_STARTS:
             return self._number(text, pos, sink)
-        match = NAME.match(text, pos)
-        if match is not None:
-            end = match.end()
-            if text[end : end + 1] == "(" and end - pos <= MAX_NAME:
-                self._name, self._name_pos = match[0], pos
-                self._may_be_keyword = self.mode == ITEM and kind == CALL
-                return self._call(end, sink)
-            return self._name_start(text, pos, end, sink)
+        end = name_end(text, pos)
+        if end > pos:
+            if text[end : end + 1] != "(":
+                return self._name_start(text, pos, end, sink)
+            self._may_be_keyword = self.mode == ITEM and kind == CALL
+            if not self._may_be_keyword:
+                self._begin(sink)
+            self._name, self._name_pos = self._checked_name(text[pos:end], pos), pos
+            return self._call(end, sink)
         if char in "[{" or (char == "(" and not self._json):
             return self._bracket(text, pos, char, sink)
         if self.mode == START:
@@ -115,14 +115,14 @@ class PySteps(PyBrackets):
         name, frame = self._name, self.frame
         kind = -1 if frame is None else frame.kind
         if name[-1] == ".":
-            match = NAME.match(text, pos)
-            if match is None:
+            end = name_end(text, pos)
+            if end == pos:
                 raise self._unexpected(char, pos)
-            if match.end() == len(text) and match.end() - pos <= MAX_NAME:
+            if end == len(text) and end - pos <= MAX_NAME:
                 self.tail = text[pos:]
-                return len(text)
-            self._name += match[0]
-            return match.end()
+                return end
+            self._name += self._checked_name(text[pos:end], pos)
+            return end
         if char == "(":
             return self._call(pos, sink)
         if char == "." and "." not in name and not self._json:

@@ -33,6 +33,8 @@ _SIMPLE: Final = {
     "\r": "",
     "\r\n": "",
 }
+_NOTHING: Final = frozenset({"\n", "\r", "\r\n"})
+"""After a backslash: it stands for nothing."""
 _PAIR: Final = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
@@ -136,6 +138,9 @@ def first_lone_half(text: str, high: bool) -> int:
     for match in _ESCAPE.finditer(text):
         if high and match.start() > end:
             return end
+        if match[6] in _NOTHING:
+            end = match.end()
+            continue
         code = int(match[3] or match[4] or "0", 16)
         low = 0xDC00 <= code < 0xE000
         if high != low:
@@ -145,6 +150,7 @@ def first_lone_half(text: str, high: bool) -> int:
     return end
 
 
+_NO_BYTE: Final = re.compile(r"[^\x00-\x7f]")
 _BYTE: Final = re.compile(r"\\(?:([0-7]{1,3})|x([0-9a-fA-F]{2})|(\r\n|(?s:.)))")
 
 
@@ -168,13 +174,13 @@ def _byte(match: re.Match[str]) -> str:
     return chr(code)
 
 
-def first_no_byte(text: str) -> int:
+def first_no_byte(text: str, raw: bool) -> int:
     """Where something begins that is no byte."""
-    for match in _BYTE.finditer(text):
-        if not text[: match.start()].isascii():
-            break
+    other = _NO_BYTE.search(text)
+    end = len(text) if other is None else other.start()
+    for match in () if raw else _BYTE.finditer(text, 0, end):
         try:
             _byte(match)
         except ValueError:
             return match.start()
-    return next((at for at, char in enumerate(text) if char > "\x7f"), len(text))
+    return end

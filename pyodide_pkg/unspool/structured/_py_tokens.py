@@ -25,6 +25,7 @@ from unspool.structured._py_grammar import (
     LINE_BLANKS,
     MORE,
     NAME,
+    NAME_REST,
     NAMED,
     NUMBER,
     NUMBER_RUN,
@@ -59,15 +60,28 @@ MAX_NAME: Final = 256
 """Longest name, in characters: a name that the text may have cut is read again."""
 MAX_NUMBER: Final = 4400
 """Longest number, in characters: CPython converts no decimal integer of more than 4,300 digits (P47)."""
+_TOO_MUCH: Final = 10**4300
+"""No integer of another base may be larger than a decimal one: nothing could write it, not even an error's message."""
 _BREAK: Final = re.compile(r"[\n\r]")
 _STRING_PREFIXES: Final = frozenset({"r", "u", "b", "br", "rb"})
+
+
+def name_end(text: str, pos: int) -> int:
+    """Where the name that begins at a place ends; the place itself when none does."""
+    match = NAME.match(text, pos)
+    end: int = pos + text[pos : pos + 1].isidentifier() if match is None else match.end()
+    # Marks of some scripts (Devanagari, Thai, ...) go on with a name, and are no letters.
+    while end > pos and text[end : end + 1] > "\x7f" and f"a{text[end]}".isidentifier():
+        end = NAME_REST.match(text, end + 1).end()  # type: ignore[union-attr]
+    return end
 
 
 def _converted(match: re.Match[str]) -> int | float | None:
     """Convert a number without its sign; None: leading zeros."""
     text = (match[1] or match[2]).replace("_", "")
     if match[1]:
-        return int(text, 0)
+        value = int(text, 0)
+        return value if value < _TOO_MUCH else INFINITY
     if text.isdigit():
         return None if text[0] == "0" and text.strip("0") else int(text)
     return float(text)
@@ -130,12 +144,13 @@ class PyTokens(PyCursor):
         if run == len(text):
             return self._cut(text, pos, sink)
         self._begin(sink)
+        end = run
         value: int | float | None = None
         try:
             if self._json:
                 value = number(text[pos:run])
             elif (match := NUMBER.match(text, start)) and not (self._in_line() and _BREAK.search(text, pos, start)):
-                value = _converted(match)
+                value, end = _converted(match), match.end()
                 if text[pos] == "-" and value is not None:
                     value = -value
         except (ValueError, StreamError):
@@ -146,7 +161,7 @@ class PyTokens(PyCursor):
             raise self._out_of_range(pos)
         self._value = value
         self.mode = PENDING
-        return run
+        return end
 
     def _plain_number(self, match: re.Match[str], pos: int) -> int | float:
         value: int | float = INFINITY
@@ -160,30 +175,41 @@ class PyTokens(PyCursor):
 
     def _name_start(self, text: str, pos: int, end: int, sink: list[Op]) -> int:
         in_arguments = self.mode == ITEM and self.frame is not None and self.frame.kind == CALL
-        if end - pos > MAX_NAME:
-            raise self._too_long(pos)
-        if end == len(text):
-            if not in_arguments:
-                self._begin(sink)
+        if not in_arguments:
+            self._begin(sink)
+        if end == len(text) and end - pos <= MAX_NAME:
             self.tail = text[pos:]
             return end
+        name = self._checked_name(text[pos:end], pos)
         if text[end] in QUOTES:
-            if text[pos:end].lower() in _STRING_PREFIXES and not self._json:
+            if name.lower() in _STRING_PREFIXES and not self._json:
                 return self._open_string(text, pos, end, sink)
             self._place(pos)
             self._begin(sink)
             raise self._fault(self._invalid, "A string of another kind begins", pos)
-        self._name = text[pos:end]
+        self._name = name
         self._name_pos = pos
         self._may_be_keyword = in_arguments
         self._may_be_target = self.mode == START
         self.mode = NAMED
-        if text[end] != "(" and not in_arguments:
-            self._begin(sink)
         return end
 
-    def _too_long(self, pos: int) -> StreamError:
-        return self._fault(self._invalid, f"A name of more than {MAX_NAME} characters begins", pos)
+    def _checked_name(self, name: str, pos: int) -> str:
+        """Give a name as Python knows it: in the normal form NFKC.
+
+        Raises:
+            StreamError: when it is too long, or a character of it stands in no name.
+        """
+        if len(name) > MAX_NAME:
+            raise self._fault(self._invalid, f"A name of more than {MAX_NAME} characters begins", pos)
+        if name.isascii():
+            return name
+        if not name.isidentifier():
+            good = next(count for count in range(len(name)) if not name[: count + 1].isidentifier())
+            raise self._unexpected(name[good], pos + good)
+        import unicodedata  # here, because hardly any name needs it
+
+        return unicodedata.normalize("NFKC", name)
 
     def _constant(self, name: str) -> Any:
         if name in self._words:
@@ -232,6 +258,7 @@ class PyTokens(PyCursor):
         if mode == PENDING:
             if data != self._data:
                 raise self._fault("INVALID_PYTHON", "Bytes and text stand together", pos)
+            self._has_neighbours = True
         else:
             self._half = ""
             self._data = data
@@ -279,7 +306,8 @@ class PyTokens(PyCursor):
             try:
                 self._pieces.append(decode_bytes(piece, self._raw))
             except ValueError:
-                raise self._fault("INVALID_PYTHON", "Bytes hold what is no byte", pos + first_no_byte(piece)) from None
+                bad = first_no_byte(piece, self._raw)
+                raise self._fault("INVALID_PYTHON", "Bytes hold what is no byte", pos + bad) from None
             return
         if "\\" in piece or "\r" in piece or self._half:
             raw, bad = piece, -1

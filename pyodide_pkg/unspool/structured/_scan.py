@@ -96,7 +96,7 @@ class Scanner:
         """UTF-8 bytes so far."""
         self._at: Position = BEGINNING
         """Where the text ended, but for the tail."""
-        self._tail = ""
+        self._tail: str = ""
         self._open_text: _OpenText | None = None
         """Where the text ended, when that is inside a string value and between two characters of it."""
         self._steps: Steps = NONE

@@ -37,6 +37,7 @@ class TextDelta(Tagged):
 
     def __init__(self, delta: str) -> None:
         self.delta = delta
+        """The text of one slice of the network."""
 
 
 class FieldStart(Tagged):
@@ -48,6 +49,7 @@ class FieldStart(Tagged):
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        """Keys and indexes from the root; `()` is the root. So in all events."""
 
 
 class ObjectStart(Tagged):
@@ -65,7 +67,9 @@ class ObjectStart(Tagged):
         python_kind: PythonKind | None = None,
     ) -> None:
         self.path = path
+        """Where it is."""
         self.kind: ContainerKind = kind
+        """Whether it is read by keys or by indexes."""
         self.python_class = python_class
         """Python protocol: the class of a constructor."""
         self.python_kind: PythonKind | None = python_kind
@@ -81,7 +85,9 @@ class StringFieldDelta(Tagged):
 
     def __init__(self, path: Path, delta: str) -> None:
         self.path = path
+        """Where the string is."""
         self.delta = delta
+        """What to add to it, escapes decoded."""
 
 
 class FieldEnd(Tagged):
@@ -93,7 +99,9 @@ class FieldEnd(Tagged):
 
     def __init__(self, path: Path, value: Any) -> None:
         self.path = path
+        """Where it is."""
         self.value = value
+        """What stands there, as plain data."""
 
 
 class ObjectEnd(Tagged):
@@ -112,10 +120,15 @@ class ObjectEnd(Tagged):
         python_kind: PythonKind | None = None,
     ) -> None:
         self.path = path
+        """Where it is."""
         self.kind: ContainerKind = kind
+        """As of its `ObjectStart`."""
         self.value = value
+        """The container, as plain data."""
         self.python_class = python_class
+        """As of its `ObjectStart`."""
         self.python_kind: PythonKind | None = python_kind
+        """As of its `ObjectStart`."""
 
 
 class FieldInvalid(Tagged):
@@ -149,8 +162,11 @@ class GenerationComplete[T](Tagged):
 
     def __init__(self, result: T, usage: Usage | None = None, finish_reason: FinishReason | None = None) -> None:
         self.result = result
+        """The validated value."""
         self.usage = usage
+        """What the answer cost, where the provider said so."""
         self.finish_reason: FinishReason | None = finish_reason
+        """Why the response ended."""
 
 
 class ParsingFailed(Tagged):
@@ -162,6 +178,7 @@ class ParsingFailed(Tagged):
 
     def __init__(self, error: OutputValidationError) -> None:
         self.error = error
+        """With `text`, `partial_value` and `problems`, whatever could be read."""
 
 
 class GenerationFailed(Tagged):
@@ -173,6 +190,7 @@ class GenerationFailed(Tagged):
 
     def __init__(self, error: UnspoolError) -> None:
         self.error = error
+        """Any other error of the call."""
 
 
 class Cancelled(Tagged):
@@ -184,10 +202,12 @@ class Cancelled(Tagged):
 
     def __init__(self, error: CallCancelledError) -> None:
         self.error = error
+        """ABORTED."""
 
 
 Progress = TextDelta | FieldStart | ObjectStart | StringFieldDelta | FieldEnd | ObjectEnd
 type StructuredEvent[T] = Progress | FieldInvalid | GenerationComplete[T] | ParsingFailed | GenerationFailed | Cancelled
+"""Any event of a typed stream."""
 
 
 class StructuredMachine:

@@ -18,7 +18,7 @@ from unspool.structured._scan import MAX_TAIL, Scanner
 from unspool.structured._steps import LETTERS
 from unspool.structured.frozen import snapshot
 from unspool.structured.strict_json import DEPTH_CEILING, MAX_BYTES, MAX_DEPTH, DuplicateKeys
-from unspool.structured.tree import FieldState, Snapshots, StepState, StreamState, Where
+from unspool.structured.tree import FieldState, Snapshots, StepState, StreamState, Where, check_path
 
 Scalars = Literal["complete", "eager"]
 
@@ -160,6 +160,7 @@ class JsonStream(Scanner):
         Returns:
             "complete" when the value, or one that holds it, is complete; else "partial".
         """
+        check_path(path)
         mode, frame, slot, _, _, _ = self._position()
         # What can change is the chain of open containers and the open scalar at its end. All else that is known is
         # complete, so no marks are kept.

@@ -21,20 +21,20 @@ MAX_ACTIVE_STREAMS = 256
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 
 
-class StreamUpdate:
+class _Update:
     """What is known of one stream after one operation."""
 
-    __slots__ = ("id", "type", "state")
+    __slots__ = ("id", "name", "type", "state")
 
-    def __init__(self, id: Any, type: Literal["start", "update", "complete"], state: StreamState) -> None:
+    type: Any
+
+    def __init__(self, id: Any, type: Any, state: StreamState, name: str | None = None) -> None:
         """Made by the pool."""
         self.id = id
         """The stream's id, as it was given to `start`."""
-        self.type: Literal["start", "update", "complete"] = type
-        """"start" opened the stream, "update" brought text, "complete" ended it: then it is a `StreamCompletion`.
-
-        It does not say that a tool has run, or that the arguments fit a schema.
-        """
+        self.name = name
+        """What the stream is called: of a call, the tool's name. None where nothing has said it, or nothing yet."""
+        self.type = type
         self.state = state
         """The state of the stream's text."""
 
@@ -71,9 +71,11 @@ class StreamUpdate:
     def to_wire(self) -> dict[str, Any]:
         """Give the update as JSON-safe data, with the patches instead of the value they make."""
         state = self.state
+        name = {} if self.name is None else {"name": self.name}
         return {
             "type": self.type,
             "id": self.id,
+            **name,
             "changes": [patch.to_wire() for patch in self.changes],
             "bytesSeen": state.bytes_seen,
             "depth": state.depth,
@@ -85,16 +87,37 @@ class StreamUpdate:
         return f"{type(self).__name__}({self.id!r}, {self.type!r}, {self.partial_value!r})"
 
 
-class StreamCompletion(StreamUpdate):
-    """The end of one stream: its whole text and its value."""
+class StreamProgress(_Update):
+    """One stream began or went on."""
+
+    __slots__ = ()
+
+    type: Literal["start", "update"]
+    """"start" opened the stream, "update" brought text."""
+
+
+class StreamCompletion(_Update):
+    """The end of one stream: its whole text and its value.
+
+    It does not say that a tool has run, or that the arguments fit a schema.
+    """
 
     __slots__ = ("text", "_value", "_before")
 
+    type: Literal["complete"]
+    """"complete": the end."""
     text: str
     """The whole text, as it was received; the final text, when one was given."""
 
     def __init__(
-        self, id: Any, state: StreamState, text: str, *, shares_value: bool, before: StreamState | None = None
+        self,
+        id: Any,
+        state: StreamState,
+        text: str,
+        *,
+        name: str | None,
+        shares_value: bool,
+        before: StreamState | None = None,
     ) -> None:
         """Made by the pool.
 
@@ -102,10 +125,11 @@ class StreamCompletion(StreamUpdate):
             id: of the stream.
             state: the last one.
             text: the whole text.
+            name: of the stream.
             shares_value: `value` is the `partial_value`, not a copy of its own.
             before: a state whose changes come before those of the last.
         """
-        super().__init__(id, "complete", state)
+        super().__init__(id, "complete", state, name)
         self.text = text
         self._value: Any = state.partial_value if shares_value else _UNREAD
         self._before = before
@@ -129,6 +153,10 @@ class StreamCompletion(StreamUpdate):
     def to_wire(self) -> dict[str, Any]:
         """Give the completion as JSON-safe data; the value is that of `text`."""
         return {**super().to_wire(), "text": self.text}
+
+
+StreamUpdate = StreamProgress | StreamCompletion
+"""What one operation gives; its `type` tells which: "start" and "update" are progress, "complete" is the end."""
 
 
 class StreamPool:
@@ -168,12 +196,13 @@ class StreamPool:
         self._entries: dict[Any, _Entry] = {}
         self._stream().close()  # a wrong option is refused here, not by the first start
 
-    def start(self, id: Any, initial: str | None = None) -> StreamUpdate:
+    def start(self, id: Any, initial: str | None = None, *, name: str | None = None) -> StreamProgress:
         """Open a stream.
 
         Args:
             id: of the stream; not of one that is open.
             initial: the beginning of its text, when there is some already.
+            name: what its updates are to say as `name`.
         Returns:
             The first state; with a non-empty `initial` that of its push.
         Raises:
@@ -191,7 +220,7 @@ class StreamPool:
             raise StreamError(
                 "MAX_ACTIVE_STREAMS_EXCEEDED", f"{self._room} streams are open already.", id=id, operation="start"
             )
-        entry = _Entry(id, self._stream())
+        entry = _Entry(id, name, self._stream())
         if initial:
             try:
                 state = entry.push(initial)
@@ -202,11 +231,16 @@ class StreamPool:
         else:
             state = entry.stream.state
         self._entries[key] = entry
-        return StreamUpdate(id, "start", state)
+        return StreamProgress(id, "start", state, name)
 
-    def push(self, id: Any, delta: str) -> StreamUpdate:
+    def push(self, id: Any, delta: str) -> StreamProgress:
         """Read the next piece of a stream's text.
 
+        Args:
+            id: of an open stream.
+            delta: any text; may be cut anywhere.
+        Returns:
+            The state after it.
         Raises:
             StreamError: UNKNOWN_STREAM when no such stream is open; else what `JsonStream.push` raises.
         After an error:
@@ -224,7 +258,7 @@ class StreamPool:
             raise
         if delta:  # any number of empty pieces takes no room
             entry.keep(delta)
-        return StreamUpdate(id, "update", state)
+        return StreamProgress(id, "update", state, entry.name)
 
     def finish(self, id: Any, final_text: str | None = None) -> StreamCompletion:
         """End a stream.
@@ -261,10 +295,14 @@ class StreamPool:
         finally:
             stream.close()
         shares_value = self._snapshots == "immutable"
-        return StreamCompletion(entry.id, state, text, shares_value=shares_value, before=before)
+        return StreamCompletion(entry.id, state, text, name=entry.name, shares_value=shares_value, before=before)
 
     def abort(self, id: Any) -> bool:
-        """Drop a stream, whatever its text; give whether it was open."""
+        """Drop a stream, whatever its text; give whether it was open.
+
+        Args:
+            id: of the stream, open or not.
+        """
         entry = self._entries.pop(id if id.__class__ is str else stream_key(id, "abort"), None)
         if entry is None:
             return False
@@ -272,7 +310,11 @@ class StreamPool:
         return True
 
     def has(self, id: Any) -> bool:
-        """Whether a stream is open."""
+        """Whether a stream is open.
+
+        Args:
+            id: of the stream.
+        """
         return (id if id.__class__ is str else stream_key(id, "has")) in self._entries
 
     @property
@@ -287,6 +329,9 @@ class StreamPool:
     def field_state(self, id: Any, path: Sequence[str | int]) -> FieldState:
         """Tell whether the value at a path of an open stream can still change.
 
+        Args:
+            id: of an open stream.
+            path: as in `JsonStream.field_state`.
         Raises:
             StreamError: UNKNOWN_STREAM. A path that leads nowhere is no error.
         """
@@ -295,9 +340,25 @@ class StreamPool:
             raise _unknown(id, "field_state")
         return entry.stream.field_state(path)
 
+    def rename(self, id: Any, name: str | None) -> None:
+        """Change what the updates of an open stream say as `name`, from the next one on.
+
+        Args:
+            id: of an open stream.
+            name: the new one.
+        Raises:
+            StreamError: UNKNOWN_STREAM.
+        """
+        entry = self._entries.get(id if id.__class__ is str else stream_key(id, "rename"))
+        if entry is None:
+            raise _unknown(id, "rename")
+        entry.name = name
+
     def text(self, id: Any) -> str:
         """Give the text of an open stream so far, as it was received.
 
+        Args:
+            id: of an open stream.
         Raises:
             StreamError: UNKNOWN_STREAM.
         """
@@ -317,10 +378,11 @@ class StreamPool:
 
 
 class _Entry:
-    __slots__ = ("id", "stream", "push", "texts", "keep")
+    __slots__ = ("id", "name", "stream", "push", "texts", "keep")
 
-    def __init__(self, id: Any, stream: JsonStream) -> None:
+    def __init__(self, id: Any, name: str | None, stream: JsonStream) -> None:
         self.id = id
+        self.name = name
         self.stream = stream
         self.push = stream.push
         self.texts: list[str] = []

@@ -20,7 +20,7 @@ from unspool.structured._py_scan import MAX_TAIL, PyScan
 from unspool.structured._py_snapshot import shown, snapshot
 from unspool.structured._py_state import PyState, PyTextState
 from unspool.structured.strict_json import DEPTH_CEILING, MAX_BYTES, MAX_DEPTH
-from unspool.structured.tree import FieldState, Snapshots
+from unspool.structured.tree import FieldState, Snapshots, check_path
 
 Classes = Mapping[str, Sequence[str]]
 
@@ -131,6 +131,10 @@ class PyStream:
                 ops: list[Op] = []
                 scan.ops = ops
                 scan.read(chunk, size)
+                root = self._root
+                if root and not self._immutable and root[0].__class__ is not str:  # `_state`, without the call
+                    self._value = value = root[0]
+                    return PyState(value, scan.seen, ops, scan.frame, scan.mode, scan.tail)
                 return self._state(ops)
             container, slot, mark, letters, frame = open_text
             if chunk in letters:
@@ -191,6 +195,7 @@ class PyStream:
         Returns:
             "complete" when the value, or one that holds it, is complete; else "partial".
         """
+        check_path(path)
         scan = self._scan
         if scan.mode in (DONE, ENDED):
             return "complete"

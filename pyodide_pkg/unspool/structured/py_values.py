@@ -56,6 +56,7 @@ class PyName:
 
     def __init__(self, name: str) -> None:
         self.name = name
+        """As it is written, dots included."""
 
     def to_wire(self) -> dict[str, object]:
         """Give it as JSON-safe data: `pythonName`."""

@@ -10,22 +10,18 @@ Source: F19, F20; langfx.js, docs/STREAMING.md, "Python field previews".
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from typing import Any, Final, Protocol, cast
+from typing import Any, cast
 
 from unspool.errors import StreamError
+from unspool.structured._candidate_reader import CandidateReader, JsonReader, ScanReader
 from unspool.structured._candidates import Candidate, Candidates
-from unspool.structured._json_fence import JsonFence
+from unspool.structured._offsets import bytes_of, chars_of
 from unspool.structured._py_cursor import BYTES_CEILING
-from unspool.structured._py_events import PyEvents
-from unspool.structured._py_grammar import ENDED
 from unspool.structured._py_scan import PyScan
-from unspool.structured.events import MAX_CHARS, MAX_DEPTH, Progress, StringFieldDelta, StructuredMachine
+from unspool.structured.events import MAX_CHARS, MAX_DEPTH, Progress, StringFieldDelta
 from unspool.structured.py_stream import Classes, limit
 from unspool.structured.strict_json import DEPTH_CEILING
 from unspool.structured.tree import Where
-
-_PIECE: Final = 4096
-"""Characters of a fence that are read at once."""
 
 
 class Repair:
@@ -48,32 +44,10 @@ class Repair:
         return f"Repair({self.kind!r}, {self.byte_offset})"
 
 
-class _Reader(Protocol):
-    """Reads one candidate. It never raises before `finish`."""
-
-    fault: StreamError | None
-    """Why it is no value; its offset counts from the candidate."""
-    ended: bool
-    """Whether it is complete whatever follows."""
-
-    def feed(self, text: str, *, tells: bool) -> list[Progress]: ...
-
-    def finish(self) -> list[Progress]: ...
-
-    @property
-    def value(self) -> Any: ...
-
-    @property
-    def where(self) -> Where: ...
-
-    @property
-    def repairs(self) -> list[tuple[str, int]]: ...
-
-
 class _ReplyMachine:
     """What both protocols share."""
 
-    def __init__(self, open_reader: Callable[[str], _Reader], max_chars: int, *, bare: bool) -> None:
+    def __init__(self, open_reader: Callable[[str], CandidateReader], max_chars: int, *, bare: bool) -> None:
         """
         Args:
             open_reader: makes the reader of a candidate, given the marks that close its fence.
@@ -85,10 +59,12 @@ class _ReplyMachine:
         self._pieces: list[str] = []
         self._candidates = Candidates(bare=bare)
         self._candidate: Candidate | None = None
-        self._reader: _Reader | None = None
-        self._shown: _Reader | None = None
+        self._bytes_before = 0
+        """Bytes of the reply before the candidate."""
+        self._reader: CandidateReader | None = None
+        self._shown: CandidateReader | None = None
         """The reader whose progress is shown."""
-        self._final: _Reader | None = None
+        self._final: CandidateReader | None = None
         """The reader whose value it is."""
         self._told = 0
         self.refuted: StreamError | None = None
@@ -96,11 +72,11 @@ class _ReplyMachine:
 
         The text is still read to its end for another value, but whoever pays for it need not wait for that.
         """
-        self._faults: list[tuple[Candidate, StreamError]] = []
+        self._fault: StreamError | None = None
+        """What is wrong with the first candidate in a fence, or with the first of all while there is none."""
+        self._fault_is_fenced = False
         self._over = False
         self._error: StreamError | None = None
-        self.tells = True
-        """Whether `feed` says what the text means; where it does not, `shown` is to be looked at. Strict JSON only."""
 
     @property
     def shown(self) -> tuple[Any, Where] | None:
@@ -117,16 +93,16 @@ class _ReplyMachine:
     @property
     def repairs(self) -> list[Repair]:
         """What has been put right so far; at most 100."""
-        if self._reader is None or self._candidate is None:
-            return []
-        before = _bytes("".join(self._pieces)[: self._candidate.at])
-        return [Repair(kind, before + offset) for kind, offset in self._reader.repairs]
+        reader = self._reader
+        return [] if reader is None else [Repair(kind, self._bytes_before + offset) for kind, offset in reader.repairs]
 
-    def feed(self, text: str) -> list[Progress]:
+    def feed(self, text: str, *, tells: bool = True) -> list[Progress]:
         """Read the next text of the reply.
 
         Args:
             text: any text; may cut a token, a fence, an escape or a surrogate pair in two.
+            tells: whether to say what it means. False is for strict JSON: nothing is given, it takes less time, and
+                `shown` is to be looked at.
         Returns:
             What it means, in document order; often empty.
         Raises:
@@ -146,7 +122,7 @@ class _ReplyMachine:
         self._pieces.append(text)
         events: list[Progress] = []
         if not self._over:
-            self._read(text, events)
+            self._read(text, events, tells)
         return events
 
     def finish(self) -> Any:
@@ -182,7 +158,7 @@ class _ReplyMachine:
         self._final = self._reader
         return self._reader.value
 
-    def _read(self, text: str, events: list[Progress]) -> None:
+    def _read(self, text: str, events: list[Progress], tells: bool) -> None:
         reader = self._reader
         while True:
             if reader is None:
@@ -191,15 +167,15 @@ class _ReplyMachine:
                     return
                 reader = self._open(candidate)
                 text = candidate.text
-            progress = reader.feed(text, tells=self.tells)
-            if self._shown is None and (progress or (not self.tells and reader.value is not None)):
+            progress = reader.feed(text, tells=tells)
+            if self._shown is None and (progress or (not tells and reader.value is not None)):
                 self._shown = reader
             if progress and self._shown is reader:
                 # Of texts there are as many deltas as pieces.
                 self._told += sum(event.__class__ is not StringFieldDelta for event in progress)
                 events += progress
             if reader.fault is not None:
-                told = self._told > 1 or (not self.tells and _has_parts(reader))
+                told = self._told > 1 or (not tells and _has_parts(reader))
                 refutes = self.refuted is None and reader is self._shown and told and self._is_whole_reply()
                 self._leave(reader)
                 if refutes:
@@ -213,40 +189,36 @@ class _ReplyMachine:
     def _is_whole_reply(self) -> bool:
         candidate = self._candidate
         return (
-            candidate is not None
-            and not candidate.closing
-            and not "".join(self._pieces)[: candidate.at].strip("\ufeff \t\r\n")
+            candidate is not None and not candidate.closing and not self._text()[: candidate.at].strip("\ufeff \t\r\n")
         )
 
-    def _open(self, candidate: Candidate) -> _Reader:
+    def _open(self, candidate: Candidate) -> CandidateReader:
         self._candidate = candidate
+        self._bytes_before = bytes_of(self._text()[: candidate.at]) if candidate.at else 0
         self._reader = self._open_reader(candidate.closing)
         return self._reader
 
-    def _leave(self, reader: _Reader) -> None:
+    def _leave(self, reader: CandidateReader) -> None:
         """Look further, after a candidate that is no value."""
         candidate, fault = self._candidate, reader.fault
         assert candidate is not None and fault is not None
-        if not self._faults or (candidate.closing and not self._faults[0][0].closing):
-            self._faults.insert(0, (candidate, fault))
-        text = "".join(self._pieces)
-        self._pieces[:] = [text]
-        text = text[candidate.at :]
-        self._candidates.resume(candidate, text, _chars(text, fault.byte_offset or 0))
+        if self._fault is None or (candidate.closing and not self._fault_is_fenced):
+            self._fault, self._fault_is_fenced = _moved(fault, self._bytes_before), bool(candidate.closing)
+        text = self._text()[candidate.at :]
+        self._candidates.resume(candidate, text, chars_of(text, fault.byte_offset or 0))
         self._reader = None
 
     def _why(self) -> StreamError:
-        if not self._faults:
+        """Say why the reply holds no value, so far as is known."""
+        if self._fault is None:
             return StreamError("EMPTY_INPUT", "The reply holds no value.", byte_offset=0, operation="finish")
-        candidate, fault = self._faults[0]
-        before = _bytes("".join(self._pieces)[: candidate.at])
-        offset = before + (fault.byte_offset or 0)
-        message = fault.message.removesuffix(f", at byte {fault.byte_offset}.").removesuffix(
-            f" at byte {fault.byte_offset}."
-        )
-        if message != fault.message:
-            message = f"{message} at byte {offset}."
-        return StreamError(fault.code, message, byte_offset=offset, operation="finish")
+        return self._fault
+
+    def _text(self) -> str:
+        """Give the reply so far."""
+        text = "".join(self._pieces)
+        self._pieces[:] = [text]
+        return text
 
 
 class PyReplyMachine(_ReplyMachine):
@@ -273,9 +245,9 @@ class PyReplyMachine(_ReplyMachine):
         """
         depth = limit("max_depth", max_depth, MAX_DEPTH, DEPTH_CEILING)
 
-        def open_reader(closing: str) -> _Reader:
+        def open_reader(closing: str) -> CandidateReader:
             root: list[Any] = []
-            return _ScanReader(PyScan(root, classes=classes, names=names, max_depth=depth, closing=closing))
+            return ScanReader(PyScan(root, classes=classes, names=names, max_depth=depth, closing=closing))
 
         super().__init__(open_reader, max_chars, bare=False)
 
@@ -298,149 +270,25 @@ class JsonReplyMachine(_ReplyMachine):
         """
         depth = limit("max_depth", max_depth, MAX_DEPTH, DEPTH_CEILING)
 
-        def open_reader(closing: str) -> _Reader:
+        def open_reader(closing: str) -> CandidateReader:
             if lenient:
-                return _ScanReader(PyScan([], max_depth=depth, closing=closing, json=True))
-            return _JsonReader(depth, closing)
+                return ScanReader(PyScan([], max_depth=depth, closing=closing, json=True))
+            return JsonReader(depth, closing)
 
         super().__init__(open_reader, max_chars, bare=True)
 
 
-class _ScanReader:
-    """A candidate that the Python scanner reads."""
-
-    where: Where = None
-
-    def __init__(self, scan: PyScan) -> None:
-        self.fault: StreamError | None = None
-        self.ended = False
-        self._scan = scan
-        self._events = PyEvents()
-
-    @property
-    def value(self) -> Any:
-        root = self._scan.root
-        return root[0] if root else None
-
-    @property
-    def repairs(self) -> list[tuple[str, int]]:
-        return self._scan.repairs
-
-    def feed(self, text: str, *, tells: bool) -> list[Progress]:
-        return self._told(lambda: self._scan.feed(text))
-
-    def finish(self) -> list[Progress]:
-        return [] if self.ended else self._told(self._scan.finish)
-
-    def _told(self, read: Callable[[], object]) -> list[Progress]:
-        scan = self._scan
-        try:
-            read()
-            if scan.mode == ENDED:
-                self.ended = True
-                if not scan.root:
-                    self.fault = StreamError("EMPTY_INPUT", "The fence is empty.", byte_offset=scan.ended_at)
-        except StreamError as fault:
-            self.fault = fault
-        return self._events.of(scan.ops)
-
-
-class _JsonReader:
-    """A candidate that is strict JSON."""
-
-    repairs: list[tuple[str, int]] = []  # noqa: RUF012 - never any
-
-    def __init__(self, max_depth: int, closing: str) -> None:
-        self.fault: StreamError | None = None
-        self.ended = False
-        self._max_depth = max_depth
-        self._tells = True
-        self._fence = JsonFence(closing) if closing else None
-        self._pieces: list[str] = []
-        self._machine = self._new()
-
-    @property
-    def value(self) -> Any:
-        return self._machine.partial_value
-
-    @property
-    def where(self) -> Where:
-        return self._machine.where
-
-    def feed(self, text: str, *, tells: bool) -> list[Progress]:
-        self._tells = tells
-        fence = self._fence
-        if fence is None:
-            return self._push(text) if text else []
-        progress: list[Progress] = []
-        # Piece by piece: a block that is no value must not cost the time that all the text after it takes.
-        for at in range(0, len(text), _PIECE):
-            if inside := fence.inside(text[at : at + _PIECE]):
-                progress += self._push(inside)
-            if self.fault is not None:
-                break
-            if fence.ended:
-                self.ended = True
-                return progress + self.finish()
-        return progress
-
-    def finish(self) -> list[Progress]:
-        progress: list[Progress] = []
-        if self._fence is not None and not self._fence.ended and (rest := self._fence.rest()):
-            progress = self._push(rest)
-        if self.fault is None:
-            try:
-                self._machine.finish()
-            except StreamError as fault:
-                self.fault = fault
-        return progress
-
-    def _push(self, text: str) -> list[Progress]:
-        try:
-            progress = self._machine.feed(text, tells=self._tells)
-        except StreamError as fault:
-            return self._failed(text, fault)
-        self._pieces.append(text)
-        return progress
-
-    def _failed(self, text: str, fault: StreamError) -> list[Progress]:
-        """Read the good part of a text: the scanner takes a text as a whole or not at all."""
-        before = "".join(self._pieces)
-        known = _bytes(before)
-        offset = fault.byte_offset or 0
-        end = _chars(text, offset - known)
-        self._machine = self._new()
-        self._machine.feed(before if offset >= known else before[: _chars(before, offset)], tells=False)
-        progress = self._machine.feed(text[:end], tells=self._tells) if end else []
-        if fault.code == "TRAILING_DATA" and self._fence is None and _is_prose(text[end : end + 1]) and self._holds():
-            self.ended = True
-        else:
-            self.fault = fault
-        return progress
-
-    def _holds(self) -> bool:
-        return isinstance(self.value, dict | list)
-
-    def _new(self) -> StructuredMachine:
-        return StructuredMachine(max_chars=BYTES_CEILING // 4, max_depth=self._max_depth)
-
-
-def _has_parts(reader: _Reader) -> bool:
+def _has_parts(reader: CandidateReader) -> bool:
     """Tell whether more has come of a value than that it is a container."""
     value: Any = reader.value
     return isinstance(value, dict | list) and (len(cast("Any", value)) > 0 or reader.where is None)
 
 
-def _is_prose(char: str) -> bool:
-    return char not in '{}[]",:-0123456789'
-
-
-def _bytes(text: str) -> int:
-    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
-
-
-def _chars(text: str, count: int) -> int:
-    """How many characters the first bytes of a text are."""
-    if count <= 0 or text.isascii():
-        return max(0, count)
-    return len(text[:count].encode("utf-8", "surrogatepass")[:count].decode("utf-8", "ignore"))
+def _moved(fault: StreamError, count: int) -> StreamError:
+    """Give a fault whose offset counts from so many bytes earlier."""
+    at = fault.byte_offset or 0
+    message = fault.message
+    for words in (f", at byte {at}.", f" at byte {at}."):
+        if message.endswith(words):
+            message = f"{message.removesuffix(words)} at byte {at + count}."
+    return StreamError(fault.code, message, byte_offset=at + count, operation="finish")

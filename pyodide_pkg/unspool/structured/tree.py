@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Literal
 
+from unspool.errors import StreamError
 from unspool.structured._grammar import DONE, KEY, STRING, Change, PatchOp, Path, Position
 from unspool.structured._patches import Patch, patches_of_changes, patches_of_text
 from unspool.structured.frozen import thaw
@@ -16,6 +18,18 @@ of the string that is open, if one is. None when the value is complete.
 """
 
 __all__ = ["FieldState", "Patch", "PatchOp", "Path", "Snapshots", "StreamState", "Where"]
+
+
+def check_path(path: object) -> None:
+    """Refuse what is no path; a text would be read as one key for each of its characters.
+
+    Raises:
+        StreamError: INVALID_OPTIONS.
+    """
+    if isinstance(path, str | bytes) or not isinstance(path, Sequence):
+        raise StreamError(
+            "INVALID_OPTIONS", "A path is a tuple of keys and indexes, such as ('name',).", operation="field_state"
+        )
 
 
 class StreamState:
@@ -31,6 +45,7 @@ class StreamState:
     def __init__(
         self, partial_value: Any, bytes_seen: int, before: Position, text: str | list[Change], after: Position
     ) -> None:
+        """Made by a scanner."""
         self.partial_value = partial_value
         self.bytes_seen = bytes_seen
         self._before = before

@@ -14,7 +14,7 @@ from tests.support import cut, splits
 
 from unspool.errors import StreamError
 from unspool.structured.frozen import FrozenObject, thaw
-from unspool.structured.pool import MAX_ACTIVE_STREAMS, StreamCompletion, StreamPool
+from unspool.structured.pool import MAX_ACTIVE_STREAMS, StreamCompletion, StreamPool, StreamUpdate
 from unspool.structured.strict_json import DEPTH_CEILING
 
 TEXT = '{"city":"Zürich","tags":["a","\\ud83d\\ude00"],"n":-1.5e2,"ok":true,"none":null}'
@@ -419,5 +419,21 @@ def test_wire_form() -> None:
 
 def test_repr_names_the_stream() -> None:
     pool = StreamPool()
-    assert repr(pool.start("a", "[1]")) == "StreamUpdate('a', 'start', [1])"
+    assert repr(pool.start("a", "[1]")) == "StreamProgress('a', 'start', [1])"
     assert repr(pool.finish("a")) == "StreamCompletion('a', 'complete', [1])"
+
+
+def test_a_stream_may_have_a_name() -> None:
+    pool = StreamPool()
+    started = pool.start("a", name="f")
+    assert started.name == "f"
+    assert isinstance(started, StreamUpdate)  # the union of both kinds
+    assert pool.start("b").name is None
+    pool.rename("b", "g")
+    assert [pool.push(id, "[]").name for id in "ab"] == ["f", "g"]
+    pool.rename("a", None)
+    ended = pool.finish("b")
+    assert (ended.name, ended.to_wire()["name"]) == ("g", "g")
+    assert "name" not in pool.finish("a").to_wire()
+    with pytest.raises(StreamError, match="UNKNOWN_STREAM"):
+        pool.rename("a", "f")

@@ -46,6 +46,50 @@ def patches(*texts: str, **options: Any) -> list[list[tuple[Any, ...]]]:
     ]
 
 
+_TOKENS = [
+    *("0", "1", "00", "1_0", "0x1E", "0xe0", "0b1", "0o7", "1.", ".5", "1e5", "1E-2", "1j", "-", "+", "- ", "e", "_"),
+    *("'a'", '"b"', "'", '"', "'''", "r'\\'", "b'x'", "b'é'", "rb'\\n'", "u'x'", "f'x'", "bR'x'", "'\\400'", "\\x41"),
+    *("\n", "\t", " ", "#c\n", "[", "]", "(", ")", "{", "}", ",", ":", "True", "None", "x", "not ", "...", "*", "**"),
+    *("[1]", "(1,)", "{1: 2}", "{1}", "set()", " if ", "lambda:", ".", "~", "@", "\0"),
+]
+_LONG = [
+    *(
+        "9" * 61,
+        "9" * 4_300,
+        "9" * 4_401,
+        "0x" + "f" * 3_571,
+        "0x" + "f" * 3_572,
+        "-" + " " * 70 + "1",
+        "e-",
+        "E+1",
+        ".",
+    ),
+    *("a" * 61, "a" * 255, "a" * 257, "é" * 256, "é" * 300, "a" * 255 + "\u093e" * 3, "अ" + "\u093e" * 100, "x²", "℘"),
+    *("नाम", "ภาษา", "ﬁ", "Foo(", "Größe(", "Gro\u0308ße(", "x=", "नाम=", "Color.RED", "Color.", "“x”", "。", "set("),
+    *(
+        "[",
+        "]",
+        "(",
+        ")",
+        "{",
+        "}",
+        ",",
+        ":",
+        "=",
+        " ",
+        "\n",
+        "\\\n",
+        "#c\n",
+        "'a'",
+        '"b" ' * 3,
+        "'''",
+        "b'\\400'",
+        "'",
+    ),
+    *("rb'\\400é'", "'\\ud83d'", "'\\ude00'", "\\ud83d", "\\ude00", "\ud83d", "\ude00", "1", "None", "x: न | a = "),
+]
+
+
 class TestValue:
     @pytest.mark.parametrize(
         ("text", "value"),
@@ -86,6 +130,9 @@ class TestValue:
             ("'''a\r\nb\rc'''", "a\nb\nc"),
             ("'\\400'", "\u0100"),
             ("'tab\there'", "tab\there"),
+            ("[0x1E, 0xe0, 1e-2]", [30, 224, 0.01]),
+            ("'\\ud83d\\\n\\ude00'", "😀"),
+            ("x: नाम | None = 1", 1),
         ],
     )  # fmt: skip
     def test_any_cut_gives_the_same_value_and_patches_that_make_it(self, text: str, value: Any) -> None:
@@ -138,6 +185,21 @@ class TestValue:
             # Stricter than Python on purpose: P57, P68, P71; a list in a set is refused by literal_eval as well.
             assert whole[0] in ("DUPLICATE_KEY", "INVALID_VALUE", "NON_FINITE_NUMBER")
 
+    @given(st.lists(st.sampled_from(_TOKENS), max_size=7).map("".join))
+    def test_what_is_read_python_reads_alike(self, text: str) -> None:
+        """P47, P48: of any tokens in any order, nothing is read that is no literal, and none as another value."""
+        if read([text], grows=False, classes={}, names=())[0] == "ok":
+            with warnings.catch_warnings(action="ignore"):
+                assert of_python(value_of(text)) == of_python(ast.literal_eval(f"({text}\n)"))
+
+    @given(st.lists(st.sampled_from(_LONG), max_size=6).map("".join), st.data())
+    def test_long_tokens_at_any_cut(self, text: str, data: st.DataObject) -> None:
+        """P105: of what is kept to be read again, at the limits of names and numbers, in other scripts."""
+        options: Any = data.draw(st.sampled_from([{}, {"classes": FIELDS, "names": NAMES}]))
+        whole = read([text], grows=False, **options)
+        assert read(data.draw(pieces_of(text)), grows=False, **options) == whole
+        assert read(data.draw(pieces_of(text)), grows=False, snapshots="immutable", **options) == whole
+
     def test_without_classes_positions_are_numbers(self) -> None:
         assert value_of("Any(1, [2], z=3)") == PyObject("Any", {0: 1, 1: [2], "z": 3})
         assert patches("Any(1, z='a')")[0][1:4] == [
@@ -145,6 +207,26 @@ class TestValue:
             ("complete", (0,)),
             ("set", ("z",), ""),
         ]
+
+    @pytest.mark.parametrize("name", ["नाम", "ภาษา", "名前", "größe", "gro\u0308ße", "ﬁeld", "ｆｉｅｌｄ", "℘"])
+    def test_names_of_other_scripts_are_those_that_python_reads(self, name: str) -> None:
+        """Language Reference, "Identifiers and keywords": in the normal form NFKC."""
+        known = ast.parse(name).body[0].value.id  # type: ignore[attr-defined]
+        options: Any = {"classes": {known: (known, "x")}, "names": (f"{known}.{known}",)}
+        for text in (
+            f"{name}({name}={name}.{name}, x=1)",
+            f"{name}( {name} , x=1)".replace(f" {name} ", f"{name} . {name}"),
+        ):
+            want = plain(PyObject(known, {known: PyName(f"{known}.{known}"), "x": 1}))
+            for pieces in splits(text):
+                assert read(pieces, **options) == ("ok", want)
+        assert fault_of(f"{name}({known}=1, {name}=2)", **options)[0] == "DUPLICATE_FIELD"
+
+    def test_an_integer_that_is_read_can_be_written(self) -> None:
+        """P47: error messages and JSON write it in decimal, of which CPython takes 4,300 digits."""
+        most = hex(10**4300 - 1)
+        assert value_of(most) == value_of("9" * 4300) == 10**4300 - 1
+        assert repr(value_of(f"-{most}")) == "-" + "9" * 4300
 
     def test_members_of_a_set_are_kept_as_written(self) -> None:
         """P56: each is to be judged before equal ones are dropped, the first of which stays."""
@@ -223,6 +305,19 @@ class TestFaults:
             ("'\\ud83d'", "INVALID_VALUE", 8),
             ("'\\ud83dx'", "INVALID_VALUE", 7),
             ("'é\\ude00'", "INVALID_VALUE", 3),
+            ("'\\ud83d\\\n1'", "INVALID_VALUE", 9),
+            ("[rb'\\400é']", "INVALID_PYTHON", 8),
+            ("[0x1E-2]", "INVALID_PYTHON", 5),
+            ("0x1E+2", "TRAILING_DATA", 4),
+            ("lambda: 1", "INVALID_PYTHON", 6),
+            ("(x := 1)", "INVALID_PYTHON", 3),
+            ("[x for x in y]", "INVALID_PYTHON", 3),
+            ("[not x]", "INVALID_PYTHON", 5),
+            ("[x²]", "INVALID_PYTHON", 2),
+            ("“a”", "INVALID_PYTHON", 0),
+            ("Foo(“x”=1)", "INVALID_PYTHON", 4),
+            ("[" + "a" * 257 + "(1)]", "INVALID_PYTHON", 1),
+            ("[0x" + "f" * 3572 + "]", "NON_FINITE_NUMBER", 1),
             ("1e999", "NON_FINITE_NUMBER", 0),
             ("[" + "9" * 4301 + "]", "NON_FINITE_NUMBER", 1),
             ("'\ud83d'", "INVALID_CHUNK", 1),
@@ -403,6 +498,29 @@ class TestHostile:
             ("x: " + "a" * 1_000_000, "INCOMPLETE_PYTHON"),
             ("{" + "1:2," * 250_000, "DUPLICATE_KEY"),
             ("(1," * 100_000, "MAX_DEPTH_EXCEEDED"),
+            ("{" * 1_000_000, "INVALID_VALUE"),
+            ("," * 1_000_000, "INVALID_PYTHON"),
+            ("[" + "#\n" * 500_000, "INCOMPLETE_PYTHON"),
+            ("0x" + "f" * 1_000_000, "NON_FINITE_NUMBER"),
+            ("1_" * 500_000, "NON_FINITE_NUMBER"),
+            ("1e" + "9" * 1_000_000, "NON_FINITE_NUMBER"),
+            ("." * 1_000_000, "NON_FINITE_NUMBER"),
+            ("[b'" + "\\xff" * 250_000 + "é']", "INVALID_PYTHON"),
+            ("[rb'" + "\\400" * 250_000 + "é']", "INVALID_PYTHON"),
+            ("rb" * 500_000 + "f''", "INVALID_PYTHON"),
+            ("rb''" * 250_000 + "f", "TRAILING_DATA"),
+            ("[rbrbf'']", "INVALID_PYTHON"),
+            ("\0" * 1_000_000, "INVALID_PYTHON"),
+            ("'" + "\\ud83d" * 150_000, "INVALID_VALUE"),
+            ("a" + "\u093e" * 1_000_000, "INVALID_PYTHON"),
+            ("名" * 1_000_000, "INVALID_PYTHON"),
+            ("a.b." * 250_000, "INVALID_PYTHON"),
+            ("a=" * 500_000, "INVALID_PYTHON"),
+            ("[a:=" * 250_000, "INVALID_PYTHON"),
+            ("[lambda:" * 120_000, "INVALID_PYTHON"),
+            ("[x for x in " * 80_000, "INVALID_PYTHON"),
+            ("f'{" * 300_000, "INVALID_PYTHON"),
+            ("[" + "**" * 500_000, "INVALID_PYTHON"),
         ],
         ids=lambda value: repr(value[:8]),
     )
@@ -417,14 +535,50 @@ class TestHostile:
 
     @pytest.mark.parametrize(
         "text",
-        ["[" + "(1,)," * 100_000 + "]", "(" * 60 + "1," * 100_000 + ")" * 60, "{" + "'a'," * 300_000 + "}"],
-        ids=["tuples", "groups", "set"],
+        [
+            "[" + "(1,)," * 100_000 + "]",
+            "(" * 60 + "1," * 100_000 + ")" * 60,
+            "{" + "'a'," * 300_000 + "}",
+            "'" + "a" * 1_000_000 + "'",
+            "'a' " * 250_000,
+            "[" + "'a'#\n" * 150_000 + "]",
+            "b'a' " * 200_000,
+            "[" + ("9" * 4_299 + ",") * 200 + "]",
+            "#c\n" * 300_000 + "1",
+            "1" + "\n#c" * 300_000,
+            "[" + "1," * 500_000 + "]",
+            "A(" + "1," * 300_000 + ")",
+        ],
+        ids=[
+            *("tuples", "groups", "set", "text", "literals", "literals and comments", "bytes", "numbers"),
+            *("comments before", "comments after", "list", "call"),
+        ],
     )
     def test_much_is_read(self, text: str) -> None:
         stream = PyStream()
         for at in range(0, len(text), 4096):
             stream.push(text[at : at + 4096])
         stream.finish()
+
+    def test_literals_in_one_slice_are_one_change(self) -> None:
+        """However many: each change costs a reader more than the literal cost the text."""
+        made = patches("['" + "' 'a" * 1000 + "'", " 'b'" * 1000, "]")
+        assert made[0] == [("set", (), []), ("set", (0,), ""), ("append", (0,), "a" * 1000)]
+        assert made[1] == [("append", (0,), "b" * 1000)]
+        stream = PyStream()
+        stream.push("['a' ")
+        with pytest.raises(StreamError):
+            stream.push("'b' " * 1000 + "?")
+        assert stream.value == ["a"], "a piece at fault leaves nothing behind"
+
+    @pytest.mark.parametrize("size", [1, 16])
+    @pytest.mark.parametrize("number", ["9" * 4_300, "-0x" + "f" * 3_500, "1." + "0_0" * 1_000])
+    def test_a_long_number_in_small_pieces(self, number: str, size: int) -> None:
+        text = f"[{number}, {number}]"
+        stream = PyStream()
+        for at in range(0, len(text), size):
+            stream.push(text[at : at + size])
+        assert stream.finish().partial_value == ast.literal_eval(text)
 
     def test_a_limit_on_bytes(self) -> None:
         """Inclusive; the piece is refused whole."""

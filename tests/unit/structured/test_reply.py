@@ -293,6 +293,16 @@ class TestPython:
             assert (events, state) == ([], "ok")
             assert value == plain((1,) if text == "```1,```" else (1, "a"))
 
+    def test_a_slice_of_many_literals_is_few_events(self) -> None:
+        """P105: neighbouring deltas of one string say no more than one; 1 MB of literals is not 250,000 events."""
+        machine = PyReplyMachine()
+        assert len(machine.feed("['x', " + '"a" ' * 200_000)) == 6
+        assert machine.feed('"b" ' * 3) == [StringFieldDelta((1,), "bbb")]
+        whole = "a" * 200_000 + "bbbcde"
+        assert machine.feed("'c' 'd' '' 'e', 'f']")[:2] == [StringFieldDelta((1,), "cde"), FieldEnd((1,), whole)]
+        assert machine.finish() == ["x", whole, "f"]
+        assert len(PyReplyMachine().feed('"a" ' * 1000 + "?")) == 1, "what comes before a fault is joined as well"
+
     def test_kinds_of_containers(self) -> None:
         """STREAMING, "Python field previews": tuples and sets are arrays with a pythonKind."""
         machine = PyReplyMachine()
@@ -586,9 +596,8 @@ def test_a_machine_that_tells_nothing_shows_the_same() -> None:
     text = 'So: {"a": 1 no. ```json\n{"a": {"b": "x"}}\n```'
     for slices in splits(text):
         silent, told = JsonReplyMachine(), JsonReplyMachine()
-        silent.tells = False
         for piece in slices:
-            assert silent.feed(piece) == []
+            assert silent.feed(piece, tells=False) == []
             told.feed(piece)
             assert silent.partial_value == told.partial_value
             assert silent.shown == told.shown
