@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any, cast
+
 from unspool.errors import WireError
 from unspool.messages import (
     FinishReason,
@@ -14,7 +16,17 @@ from unspool.messages import (
     ToolCall,
     Usage,
 )
-from unspool.stream.chunks import DELTA_KINDS, DELTAS, BlockEnd, BlockStart, Chunk, Delta, Finish, UsageReport
+from unspool.stream.chunks import (
+    DELTA_KINDS,
+    DELTAS,
+    BlockEnd,
+    BlockStart,
+    Chunk,
+    Delta,
+    Finish,
+    UsageReport,
+    not_a_chunk,
+)
 
 _CUT: tuple[FinishReason, ...] = ("length", "content_filter", "error", "aborted")
 
@@ -75,6 +87,8 @@ class BlockAssembler:
     def feed(self, chunk: Chunk) -> None:
         """Take the next chunk. A `Finish` with an error has the message put into `error.partial`, if nothing is there.
 
+        Args:
+            chunk: the next one of the response.
         Raises:
             WireError: PROTOCOL when the chunk belongs to a block that has not begun.
         After an error:
@@ -88,6 +102,8 @@ class BlockAssembler:
             self._blocks[chunk.index] = _Block(chunk)
         elif isinstance(chunk, UsageReport):
             self._usage = chunk.usage
+        elif not isinstance(cast(Any, chunk), Finish):
+            raise not_a_chunk(chunk)
         else:
             self._finish = chunk
             if chunk.error is not None and chunk.error.partial is None:

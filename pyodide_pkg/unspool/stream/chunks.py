@@ -9,9 +9,30 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar, Literal, get_args
 
-from unspool.errors import UnspoolError
+from unspool.errors import ConfigError, UnspoolError
 from unspool.messages import FinishReason, Image, Origin, Part, Replay, TextPart, Usage
 from unspool.tagged import Tagged
+
+__all__ = [
+    "BlockEnd",
+    "BlockKind",
+    "BlockStart",
+    "Chunk",
+    "Delta",
+    "Finish",
+    "ReasoningDelta",
+    "TextDelta",
+    "ToolArgumentsDelta",
+    "UsageReport",
+    "chunk_has_visible_text",
+    "is_token_delta",
+    "is_visible_chunk",
+]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
 
 BlockKind = Literal["text", "reasoning", "refusal", "tool_call", "image", "file"]
 DELTA_KINDS: tuple[BlockKind, ...] = ("text", "reasoning", "refusal", "tool_call")
@@ -33,9 +54,13 @@ class BlockStart(Tagged):
 
     def __init__(self, index: int, kind: BlockKind | str, id: str | None = None, name: str | None = None) -> None:
         self.index = index
+        """Tells the blocks of a response apart; from 0."""
         self.kind: BlockKind | str = kind
+        """What it holds."""
         self.id = id
+        """Of a tool call: what its result is sent back under."""
         self.name = name
+        """Of a tool call: the tool."""
 
 
 class TextDelta(Tagged):
@@ -47,7 +72,9 @@ class TextDelta(Tagged):
 
     def __init__(self, index: int, text: str) -> None:
         self.index = index
+        """The block's."""
         self.text = text
+        """May be empty, and cut anywhere."""
 
 
 class ReasoningDelta(Tagged):
@@ -59,7 +86,9 @@ class ReasoningDelta(Tagged):
 
     def __init__(self, index: int, text: str) -> None:
         self.index = index
+        """The block's."""
         self.text = text
+        """May be empty, and cut anywhere."""
 
 
 class ToolArgumentsDelta(Tagged):
@@ -71,7 +100,9 @@ class ToolArgumentsDelta(Tagged):
 
     def __init__(self, index: int, text: str) -> None:
         self.index = index
+        """The block's."""
         self.text = text
+        """May be empty, and cut anywhere."""
 
 
 class BlockEnd(Tagged):
@@ -83,6 +114,7 @@ class BlockEnd(Tagged):
 
     def __init__(self, index: int, *, replay: Replay | None = None, part: Part | None = None) -> None:
         self.index = index
+        """The block's."""
         self.replay = replay
         """What the provider wants back of this block in the next turn."""
         self.part = part
@@ -98,6 +130,7 @@ class UsageReport(Tagged):
 
     def __init__(self, usage: Usage) -> None:
         self.usage = usage
+        """Of the whole response."""
 
 
 class Finish(Tagged):
@@ -117,9 +150,13 @@ class Finish(Tagged):
         metadata: Mapping[str, Any] | None = None,
     ) -> None:
         self.reason: FinishReason = reason
+        """Why the response is over."""
         self.raw_reason = raw_reason
+        """The same in the provider's own spelling; None when it gave none."""
         self.error = error
+        """What went wrong; its `partial` holds the message as far as it came."""
         self.origin = origin
+        """Who answered, as far as that is known."""
         self.metadata = metadata
         """What else the provider said of the answer, in its own words: filter results, citations; None without."""
 
@@ -130,8 +167,20 @@ DELTAS = (TextDelta, ReasoningDelta, ToolArgumentsDelta)
 Chunk = BlockStart | Delta | BlockEnd | UsageReport | Finish
 
 
+def not_a_chunk(value: object) -> ConfigError:
+    """Say that something else stands where a chunk should. (Events of queries have names that chunks have, too.)"""
+    kind = type(value)
+    return ConfigError(
+        "INVALID_OPTIONS", f"A chunk must be one of unspool.stream.chunks, not {kind.__module__}.{kind.__name__}."
+    )
+
+
 def is_token_delta(chunk: Chunk) -> bool:
-    """Whether the chunk brings something that the model has just written, shown or not."""
+    """Whether the chunk brings something that the model has just written, shown or not.
+
+    Args:
+        chunk: any chunk.
+    """
     return isinstance(chunk, DELTAS) and bool(chunk.text)
 
 
@@ -139,6 +188,9 @@ def is_visible_chunk(chunk: Chunk) -> bool:
     """Whether a reader sees the chunk: text, a refusal, a tool call, a picture; not reasoning.
 
     After the first one a failed call is not tried again.
+
+    Args:
+        chunk: any chunk.
     """
     if isinstance(chunk, TextDelta):
         return bool(chunk.text)
@@ -148,7 +200,11 @@ def is_visible_chunk(chunk: Chunk) -> bool:
 
 
 def chunk_has_visible_text(chunk: Chunk) -> bool:
-    """Whether the chunk brings text to show that is more than white space."""
+    """Whether the chunk brings text to show that is more than white space.
+
+    Args:
+        chunk: any chunk.
+    """
     if isinstance(chunk, TextDelta):
         return bool(chunk.text.strip())
     return isinstance(chunk, BlockEnd) and bool(_whole_text(chunk).strip())

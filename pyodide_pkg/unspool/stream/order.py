@@ -19,6 +19,7 @@ from unspool.stream.chunks import (
     TextDelta,
     ToolArgumentsDelta,
     UsageReport,
+    not_a_chunk,
 )
 
 _MEMBERS: dict[type, dict[str, tuple[type, ...]]] = {
@@ -51,6 +52,9 @@ _PROVIDER_PART_TYPES = ("provider", "image", "file", "text", "reasoning")
 """The same for the kinds of providers. No tool calls: their arguments come as deltas, and are checked."""
 
 
+_CHUNKS = tuple(_MEMBERS)
+
+
 class ChunkOrder:
     """Watches the chunks of one response go by."""
 
@@ -73,6 +77,8 @@ class ChunkOrder:
     def accept(self, chunk: Chunk) -> None:
         """Let the next chunk pass.
 
+        Args:
+            chunk: the next one of the response.
         Raises:
             WireError: PROTOCOL when the chunk must not come here.
         After an error:
@@ -88,6 +94,8 @@ class ChunkOrder:
             if kind is None or kind not in _DELTA_KINDS[type(chunk)]:
                 return f"{chunk.type} for block {chunk.index}, which is {kind or 'not open'}"
             return None if isinstance(cast(Any, chunk.text), str) else f"{chunk.type} whose text is none"
+        if not isinstance(cast(Any, chunk), _CHUNKS):
+            raise not_a_chunk(chunk)
         if self.finished:
             return f"{chunk.type} after finish"
         member = _wrong_member(chunk)
@@ -132,6 +140,8 @@ def _wrong_member(chunk: Chunk) -> str | None:
 def check_order(chunks: Iterable[Chunk]) -> None:
     """Check the chunks of one whole response: well-formed blocks, usage before finish, exactly one finish, at the end.
 
+    Args:
+        chunks: all of them, in order.
     Raises:
         WireError: PROTOCOL, saying what is out of order or that the terminal chunk is missing.
     """

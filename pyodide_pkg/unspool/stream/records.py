@@ -16,9 +16,10 @@ from unspool.errors import ConfigError, WireError
 from unspool.frozen_json import freeze_object
 from unspool.messages.from_json import mapping
 from unspool.stream.chunk_json import chunk_of, is_index
-from unspool.stream.chunks import DELTAS, Chunk, Delta
+from unspool.stream.chunks import DELTAS, Chunk, Delta, not_a_chunk
 from unspool.stream.order import ChunkOrder
 from unspool.stream.packed_numbers import pack, unpack, unzigzag, zigzag
+from unspool.tagged import Tagged
 
 Record = Mapping[str, Any]
 """`{"type": "chunk", "at", "chunk"}`, `chunk` being its wire form, or a run: `{"type": "run", "of", "index", "at",
@@ -82,6 +83,8 @@ class RecordWriter:
             self._last = text[-1:] or self._last
             self._times.append(time)
             return out
+        if not isinstance(cast(Any, chunk), Tagged):
+            raise not_a_chunk(chunk)
         record = freeze_object({"type": "chunk", "at": _number(*time), "chunk": _chunk_wire(chunk)}, "the chunk")
         self._order.accept(chunk)
         return [*self._closed(), record]
@@ -132,7 +135,7 @@ def expand_records(records: Iterable[Record], *, max_chunks: int = MAX_CHUNKS) -
     """
     order = ChunkOrder()
     left = max_chunks
-    for place, record in enumerate(records):
+    for place, record in enumerate(checked_records(records)):
         where = f"records[{place}]"
         members = check_record(record, where)
         if members["type"] == "run":
@@ -145,6 +148,18 @@ def expand_records(records: Iterable[Record], *, max_chunks: int = MAX_CHUNKS) -
         for chunk, at in timed:
             order.accept(chunk)
             yield chunk, at
+
+
+def checked_records(records: Iterable[Record]) -> Iterable[Record]:
+    """Refuse what cannot hold records.
+
+    Raises:
+        ConfigError: INVALID_OPTIONS.
+    """
+    given: Any = records
+    if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable):
+        raise ConfigError("INVALID_OPTIONS", "Records must be a sequence of what RecordWriter gives.")
+    return records
 
 
 def check_record(record: Any, where: str) -> Mapping[str, Any]:

@@ -1,7 +1,8 @@
 """ResponseMachine: the slices of one response in, chunks out, with exactly one terminal chunk. No IO, no clock.
 
-It finds out what the body is (server-sent events, one JSON document, or something else), holds it to limits, gives it
-to the vendor's decoder, and turns every fault into the terminal `Finish`. It never raises for what the other side sent.
+It finds out what the body is (server-sent events, one JSON document, JSON lines, AWS's binary messages, or something
+else), holds it to limits, gives it to the vendor's decoder, and turns every fault into the terminal `Finish`. It never
+raises for what the other side sent.
 """
 
 from __future__ import annotations
@@ -21,10 +22,12 @@ from unspool.errors import (
 )
 from unspool.frozen_json import INNER_DEPTH, freeze_object
 from unspool.stream.chunks import DELTAS, BlockEnd, BlockStart, Chunk, Delta, Finish, ToolArgumentsDelta
+from unspool.stream.event_stream import EventStreamDecoder
 from unspool.stream.excerpt import excerpt
+from unspool.stream.ndjson import NdjsonDecoder
 from unspool.stream.nesting import is_deeper
 from unspool.stream.order import ChunkOrder
-from unspool.stream.sse import SseDecoder, SseEvent
+from unspool.stream.sse import SseDecoder
 from unspool.stream.tool_calls import ToolCallCheck
 from unspool.structured import strict_json
 
@@ -35,7 +38,7 @@ MAX_BODY_BYTES = 16_777_216
 MAX_CHARS = 16_777_216
 MAX_BLOCKS = 1_024
 
-Framing = Literal["sse", "json", "other"]
+Framing = Literal["sse", "json", "lines", "messages", "other"]
 
 _FIELDS = (b":", b"data", b"event", b"id", b"retry")
 _LEADING = b" \t\r\n\xef\xbb\xbf"  # servers send blank lines while they think, and byte order marks
@@ -50,10 +53,12 @@ def framing_of(head: bytes, event_stream: bool) -> Framing | None:
         head: the first bytes, without leading white space and byte order mark.
         event_stream: whether the server calls it an event stream; decides for a first line that is none of ours.
     Returns:
-        None while it can still be more than one.
+        None while it can still be more than one. Lines begin as one document does: their first end tells them apart.
     """
     if not head:
         return None
+    if head[:1] == b"\0":  # of the size of a message, which is below 16 MiB; no text begins like this
+        return "messages"
     if head[:1] in (b"{", b"["):
         return "json"
     if head[:1] == b"<":
@@ -70,15 +75,16 @@ class ResponseMachine:
         "_chars",
         "_content_type",
         "_decoder",
+        "_frames",
         "_framing",
         "_halves",
         "_held",
-        "_held_bytes",
         "_max_blocks",
         "_max_body_bytes",
         "_max_chars",
+        "_max_event_bytes",
+        "_one_line",
         "_order",
-        "_sse",
         "_tools",
     )
 
@@ -96,7 +102,8 @@ class ResponseMachine:
         Args:
             decoder: knows the vendor's events; used for this response only.
             content_type: header of the response, if there is one.
-            max_event_bytes: limit for one server-sent event. Default 16 MiB: some hold a whole picture.
+            max_event_bytes: limit for one event of a stream, however it is framed. Default 16 MiB: some hold a whole
+                picture.
             max_body_bytes: limit for a body that is one JSON document. Default 16 MiB.
             max_chars: limit for all text, reasoning and tool calls together. Default 16 Mi characters.
             max_blocks: limit for the number of blocks. Default 1024.
@@ -106,12 +113,13 @@ class ResponseMachine:
         self._max_body_bytes = max_body_bytes
         self._max_chars = max_chars
         self._max_blocks = max_blocks
-        self._sse = SseDecoder(max_event_bytes=max_event_bytes)
+        self._max_event_bytes = max_event_bytes
+        self._frames: SseDecoder | NdjsonDecoder | EventStreamDecoder | None = None
+        self._one_line = True  # of a JSON document so far
         self._order = ChunkOrder()
         self._tools = ToolCallCheck()
         self._framing: Framing | None = None
-        self._held: list[bytes] = []  # of the head while the framing is unknown, of a JSON document, of a foreign body
-        self._held_bytes = 0
+        self._held = bytearray()  # of the head while the framing is unknown, of a JSON document, of a foreign body
         self._chars = 0
         self._halves: dict[int, Delta] = {}  # by block: half a surrogate pair, while the other half is still to come
 
@@ -166,6 +174,8 @@ class ResponseMachine:
     def fail(self, error: UnspoolError) -> list[Chunk]:
         """End the response from outside: the connection broke, or the caller stopped the call.
 
+        Args:
+            error: why it ends.
         Returns:
             What is left, ending with `Finish`: reason "aborted" for CallCancelledError, else "error". A connection that
             breaks, or falls silent, after the vendor has given its finish reason is no error: the answer is whole.
@@ -180,73 +190,104 @@ class ResponseMachine:
         if self._framing is None:
             data = self._settle_framing(data)
         match self._framing:
-            case "sse":
-                for event in self._sse.feed(data):
-                    self._take_sse(event, out)
-                if self._sse.error is not None and not self.done:
-                    raise self._sse.error
+            case "sse" | "lines" | "messages":
+                frames = self._frames or self._begin(self._framing)
+                for frame in frames.feed(data):
+                    self._take_frame(frame.event, frame.data, out)
+                if frames.error is not None and not self.done:
+                    raise frames.error
             case "json":
-                self._hold(data, self._max_body_bytes)
-                if self._held_bytes > self._max_body_bytes:
-                    self._held.clear()
-                    raise WireError("BODY_TOO_LARGE", f"The response is larger than {self._max_body_bytes} bytes.")
+                self._take_json(data, out)
             case "other":
                 self._hold(data, _HEAD_BYTES)
-                if self._held_bytes >= _HEAD_BYTES:
+                if len(self._held) >= _HEAD_BYTES:
                     raise self._foreign()
             case None:
                 pass
 
+    def _begin(self, framing: Framing) -> SseDecoder | NdjsonDecoder | EventStreamDecoder:
+        limit = self._max_event_bytes
+        if framing == "sse":
+            self._frames = SseDecoder(max_event_bytes=limit)
+        elif framing == "lines":
+            self._frames = NdjsonDecoder(max_line_bytes=limit)
+        else:
+            self._frames = EventStreamDecoder(max_message_bytes=limit)
+        return self._frames
+
+    def _take_json(self, data: bytes, out: list[Chunk]) -> None:
+        """Hold a document until it is over. One that is over with its first line is the first of many."""
+        end = data.find(b"\n") if self._one_line else -1
+        self._hold(data if end < 0 else data[:end], self._max_body_bytes)
+        if len(self._held) > self._max_body_bytes:
+            self._held.clear()
+            raise WireError("BODY_TOO_LARGE", f"The response is larger than {self._max_body_bytes} bytes.")
+        if end < 0:
+            return
+        self._one_line = False
+        try:
+            self._take_document(out)
+        except StreamTruncatedError:
+            self._take_json(data[end:], out)  # it is written over several lines
+            return
+        self._framing = "lines"
+        if not self.done:
+            self._take_bytes(data[end + 1 :], out)
+
+    def _take_document(self, out: list[Chunk]) -> None:
+        """Interpret what is held as one JSON document; it stays held when it is not whole."""
+        text = self._held.decode("utf-8", "replace")
+        try:
+            body = strict_json.loads(text, max_bytes=len(text) * 4, duplicate_keys="last")
+        except StreamError as error:
+            if error.code == "INCOMPLETE_JSON":
+                raise StreamTruncatedError("The response ended inside its JSON document.") from error
+            raise self._not_json(error, text) from error
+        self._held.clear()
+        for document in cast("list[object]", body) if isinstance(body, list) else [body]:
+            self._take_event(document, out)
+
     def _settle_framing(self, data: bytes) -> bytes:
         """Give the bytes to be read when the framing has become known; else keep them."""
-        head = (b"".join(self._held) + data).lstrip(_LEADING)
+        head = (bytes(self._held) + data).lstrip(_LEADING)
         self._framing = framing_of(head, self._content_type == "text/event-stream")
         if self._framing is not None:
             self._held.clear()
             return head
-        self._held = [head]  # at most four bytes: the beginning of a field name
+        self._held[:] = head  # at most four bytes: the beginning of a field name
         return b""
 
     def _hold(self, data: bytes, max_bytes: int) -> None:
-        self._held_bytes += len(data)
-        self._held.append(data[: max_bytes + 1])
+        self._held += data[: max_bytes + 1]
 
     def _take_rest(self, out: list[Chunk]) -> None:
         """The body is over: interpret what is still held."""
         match self._framing:
-            case "sse":
-                # The last event may lack its blank line (`data: [DONE]` and a single line end, or none). It counts if
-                # it is whole, which JSON tells; if it is not, the body was cut inside it.
-                for event in self._sse.finish(flush=True):
-                    try:
-                        self._take(self._decoder.feed(event.event, event.data), out)
-                    except StreamError:
-                        return
-            case "json":
-                text = b"".join(self._held).decode("utf-8", "replace")
-                self._held.clear()
+            case "sse" | "lines" | "messages":
+                # The last event may lack its blank line (`data: [DONE]` and a single line end, or none), a line its
+                # end. It counts if it is whole, which JSON tells; if it is not, the body was cut inside it.
+                frames = self._frames
                 try:
-                    body = strict_json.loads(text, max_bytes=len(text) * 4, duplicate_keys="last")
-                except StreamError as error:
-                    if error.code == "INCOMPLETE_JSON":
-                        raise StreamTruncatedError("The response ended inside its JSON document.") from error
-                    raise self._not_json(error, text) from error
-                events = cast("list[object]", body) if isinstance(body, list) else [body]
-                for document in events:
-                    self._take_event(document, out)
+                    rest = frames.finish(flush=True) if isinstance(frames, SseDecoder) else frames and frames.finish()
+                    for frame in rest or ():
+                        self._take(self._decoder.feed(frame.event, frame.data), out)
+                except (StreamError, StreamTruncatedError):
+                    return
+            case "json":
+                self._take_document(out)
             case "other":
                 raise self._foreign()
             case None:
-                if b"".join(self._held):
+                if self._held:
                     raise self._foreign()
 
-    def _take_sse(self, event: SseEvent, out: list[Chunk]) -> None:
+    def _take_frame(self, name: str, data: str, out: list[Chunk]) -> None:
         if self.done:
             return
         try:
-            chunks = self._decoder.feed(event.event, event.data)
+            chunks = self._decoder.feed(name, data)
         except StreamError as error:
-            raise self._not_json(error, event.data) from error
+            raise self._not_json(error, data) from error
         self._take(chunks, out)
 
     def _take_event(self, event: object, out: list[Chunk]) -> None:
@@ -349,7 +390,7 @@ class ResponseMachine:
 
     def _foreign(self) -> WireError:
         kind = self._content_type or "a body of no stated type"
-        head = excerpt(b"".join(self._held)[:_HEAD_BYTES].decode("utf-8", "replace"))
+        head = excerpt(self._held[:_HEAD_BYTES].decode("utf-8", "replace"))
         return WireError("PROTOCOL", f"The provider answered with {kind}, not with an event stream or JSON: {head}")
 
 

@@ -7,9 +7,9 @@ always ends a broken one. Source: WHATWG HTML, "Server-sent events", section "In
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple, cast
 
-from unspool.errors import WireError
+from unspool.errors import ConfigError, WireError
 
 MAX_EVENT_BYTES = 1_048_576
 
@@ -63,6 +63,8 @@ class SseDecoder:
             max_event_bytes: the most that is kept of one event, and the longest line of any kind: bytes of the lines,
                 a line end counted as one. Default 1 MiB.
         """
+        if type(max_event_bytes) is not int or max_event_bytes < 1:
+            raise ConfigError("INVALID_OPTIONS", "max_event_bytes must be a whole number, 1 or more.")
         self.retry_ms = None
         self.last_event_id = ""
         self.error = None
@@ -93,6 +95,8 @@ class SseDecoder:
         """
         if self.error is not None:
             raise self.error
+        if not isinstance(cast(Any, data), bytes | bytearray | memoryview):
+            raise ConfigError("INVALID_OPTIONS", "An event stream is made of bytes; encode text as UTF-8.")
         if self._after_cr and data:
             self._after_cr = False
             if data[0] == _LF:

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.support import splits
+from tests.support import named, splits
+from tests.tools.dialects import message
 from tests.wire import assembled, chunks_of, message_of
 
 from unspool.errors import (
@@ -542,3 +543,86 @@ def test_names_and_ids_count_as_text() -> None:
     assert sum(isinstance(chunk, BlockStart) for chunk in chunks) == 2
     assert isinstance(chunks[-1], Finish) and chunks[-1].error is not None
     assert chunks[-1].error.code == "BODY_TOO_LARGE"
+
+
+# Lines and binary messages: the head of the body tells them apart
+
+
+class Named:
+    """Shows what it is given; the word "end" ends the answer."""
+
+    def __init__(self) -> None:
+        self.told: list[tuple[str, Any]] = []
+        self.over = False
+
+    def feed(self, name: str, data: str) -> list[Chunk]:
+        return self.take(name, strict_json.loads(data))
+
+    def decode(self, event: Any) -> list[Chunk]:
+        return self.take("", event)
+
+    def take(self, name: str, value: Any) -> list[Chunk]:
+        self.told.append((name, value))
+        self.over = self.over or value == ["end"]
+        return [Finish("stop")] if value == ["end"] else []
+
+    def finish(self) -> list[Chunk]:
+        return [] if self.over else [Finish("error", error=StreamTruncatedError())]
+
+
+def shown(body: bytes, **limits: int) -> tuple[list[tuple[str, Any]], str | None]:
+    """What the decoder was given, the same however the body is cut; and the code of the end."""
+    outcomes: list[tuple[list[tuple[str, Any]], str | None]] = []
+    for slices in splits(body):
+        decoder = Named()
+        finish = chunks_of(ResponseMachine(decoder, content_type=None, **limits), slices)[-1]
+        assert isinstance(finish, Finish)
+        outcomes.append((decoder.told, finish.error and finish.error.code))
+    assert all(outcome == outcomes[0] for outcome in outcomes)
+    return outcomes[0]
+
+
+@pytest.mark.parametrize(
+    ("body", "told", "code"),
+    [
+        (b'{"a":1}\n{"b":2}\n', [("", {"a": 1}), ("message", {"b": 2})], "STREAM_TRUNCATED"),
+        (b'\n {"a":1}\r\n\r\n{"b":2}', [("", {"a": 1}), ("message", {"b": 2})], "STREAM_TRUNCATED"),
+        (b'{"a":1}\n', [("", {"a": 1})], "STREAM_TRUNCATED"),
+        (b'{"a":1}\n{"b":', [("", {"a": 1})], "STREAM_TRUNCATED"),
+        (b'{"a":1}\nwhat?\n{"b":2}\n', [("", {"a": 1})], "PROTOCOL"),
+        (b'{"a":1}\n{"b":\n2}\n', [("", {"a": 1})], "PROTOCOL"),
+        (b'{\n "a": 1,\n "b": [\n 2\n ]\n}\n', [("", {"a": 1, "b": [2]})], "STREAM_TRUNCATED"),  # one document
+        (b'{"a": 1,\n"b": 2}', [("", {"a": 1, "b": 2})], "STREAM_TRUNCATED"),
+        (b'{"a": 1,\n"b', [], "STREAM_TRUNCATED"),
+        (b'{"a": what?\n"b": 2}', [], "PROTOCOL"),
+        (b'[{"a":1}\n,\n{"b":2}]', [("", {"a": 1}), ("", {"b": 2})], "STREAM_TRUNCATED"),
+        (b'[{"a":1},{"b":2}]\n["end"]\n{}', [("", {"a": 1}), ("", {"b": 2}), ("message", ["end"])], None),
+    ],
+    ids=named,
+)
+def test_lines(body: bytes, told: list[tuple[str, Any]], code: str | None) -> None:
+    """One document over many lines, or many documents in one line each: the first line's end shows which."""
+    assert shown(body) == (told, code)
+
+
+def test_what_can_no_longer_be_a_document_is_told_at_once() -> None:
+    machine = ResponseMachine(Named(), content_type=None)
+    chunks = machine.feed(b'{"a": what?\n')
+    assert isinstance(chunks[-1], Finish)
+    assert machine.done
+
+
+def test_limits_of_lines() -> None:
+    assert shown(b'{"a":1}\n{"b":"' + b"x" * 99 + b'"}\n', max_event_bytes=64) == ([("", {"a": 1})], "BODY_TOO_LARGE")
+    assert shown(b'{"b":"' + b"x" * 99 + b'"}\n', max_body_bytes=64) == ([], "BODY_TOO_LARGE")
+    assert shown(b'{"b":\n' + b"1" * 99, max_body_bytes=64) == ([], "BODY_TOO_LARGE")
+
+
+def test_messages() -> None:
+    body = message(b'{"a":1}', "one") + message(b'["end"]', "two")
+    assert shown(body) == ([("one", {"a": 1}), ("two", ["end"])], None)
+    assert shown(body[:-1]) == ([("one", {"a": 1})], "STREAM_TRUNCATED")
+    assert shown(body[:-1] + b"?") == ([("one", {"a": 1})], "PROTOCOL")
+    assert shown(message(b"{}") + message(b"what?")) == ([("contentBlockDelta", {})], "PROTOCOL")
+    assert shown(message(b"{}") + body, max_event_bytes=len(message(b"{}")) - 1)[1] == "BODY_TOO_LARGE"
+    assert shown(b"\0 is no text")[1] == "PROTOCOL"
