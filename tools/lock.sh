@@ -19,7 +19,7 @@ echo uv | compile 3.9 - requirements/uv.txt --universal
 printf '%s\n' pydantic micropip | compile 3.14 - requirements/pyodide.txt -c requirements/dev.txt
 printf '%s\n' pytest pytest-asyncio hypothesis | compile 3.14 - requirements/pyodide-tests.txt -c requirements/dev.txt
 # The SDKs whose streams the tests read: the versions of what they share with the rest are the same.
-printf '%s\n' openai anthropic google-genai mistralai cohere boto3 langchain-core ag-ui-protocol |
+printf '%s\n' openai anthropic google-genai mistralai cohere boto3 ollama langchain-core ag-ui-protocol |
     compile 3.12 - requirements/sdks.txt -c requirements/dev.txt --universal
 # Other incremental readers of JSON, for the bench.
 printf '%s\n' ijson json-stream partial-json-parser | compile 3.12 - requirements/peers.txt --universal

@@ -14,6 +14,8 @@ from unspool.options import CallOptions
 from unspool.providers.request import host_of, is_local
 from unspool.transport import DEFAULT_IDLE_TIMEOUT_S, DEFAULT_TIMEOUT_S, default_transport
 
+_TELLING_CHARS = 16
+"""AWS has no shorter secret; a shorter part of a key says little."""
 _ENDLESS_S = 1e9
 """Thirty years; the clocks of event loops hold no more than a float, and pages write any number."""
 
@@ -69,12 +71,25 @@ class HttpModel(LanguageModel):
         Raises:
             ConfigError: INVALID_OPTIONS.
         """
+        strays = sorted(set(defaults) - CallOptions.__optional_keys__)
+        if strays:
+            there_are = ", ".join(sorted(HttpOptions.__optional_keys__))
+            raise ConfigError("INVALID_OPTIONS", f"There is no option {strays[0]!r}; there are {there_are}.")
         super().__init__(model, **defaults)
+        if isinstance(adapter, type) or not callable(getattr(adapter, "build", None)):
+            raise ConfigError(
+                "INVALID_OPTIONS", "adapter must be an adapter that has been made, such as OpenAIChatAdapter()."
+            )
+        if api_key is not None and not isinstance(api_key, str) and not callable(api_key):
+            raise ConfigError(
+                "INVALID_OPTIONS",
+                "api_key must be a text, or a function (not what it gives) that fetches one for each request.",
+            )
         base_url = adapter.base_url if base_url is None else base_url
         if not isinstance(cast(Any, base_url), str) or not base_url:
             raise ConfigError("INVALID_OPTIONS", "base_url must be a text: the address of the API.")
-        if transport is not None and not callable(getattr(transport, "open", None)):
-            raise ConfigError("INVALID_OPTIONS", "A transport must have the method open.")
+        if transport is not None and (isinstance(transport, type) or not callable(getattr(transport, "open", None))):
+            raise ConfigError("INVALID_OPTIONS", "A transport must be an object that has the method open.")
         self.base_url = base_url
         self.adapter = adapter
         self.schema_dialect = adapter.schema_dialect
@@ -112,7 +127,9 @@ class HttpModel(LanguageModel):
         return await self._send(self.adapter.build(request, api_key=credential, base_url=self.base_url))
 
     def _secrets(self, credential: str | None) -> tuple[str, ...]:
-        return (*super()._secrets(credential), *self._sent)
+        # Of AWS keys the secret and the token by themselves; the id before them is none.
+        parts = (credential or "").split(":")[1:]
+        return (*super()._secrets(credential), *(part for part in parts if len(part) >= _TELLING_CHARS), *self._sent)
 
     async def _send(self, sent: HttpRequest) -> Response:
         self._sent = sent.credentials()  # keys in headers of the adapter and in the address are the same each time

@@ -1,15 +1,17 @@
 """The ready-made models.
 
 `OpenAI` speaks to OpenAI, `OpenAIChat` to it and to every server that knows chat completions, `Anthropic` to Anthropic
-and its like, `Gemini` to Google, `Wllama` runs in the page, `FunctionModel` is any function that gives text or chunks.
+and its like, `Gemini` to Google, `Bedrock` to Amazon, `Cohere` to Cohere, `Ollama` to a server of this machine;
+`Wllama` runs in the page, `FunctionModel` is any function that gives text or chunks.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Unpack
 
-from unspool.contracts import Request, Response
+from unspool.contracts import ModelFacts, Request, Response
 from unspool.errors import ConfigError
 from unspool.http_model import HttpModel, HttpOptions
 from unspool.local.function import PieceDecoder, open_function
@@ -19,11 +21,25 @@ from unspool.options import CallOptions
 if TYPE_CHECKING:
     from unspool.local.wllama import Wllama
     from unspool.providers.anthropic import AnthropicAdapter
+    from unspool.providers.bedrock import BedrockAdapter
+    from unspool.providers.cohere import CohereAdapter
     from unspool.providers.gemini import GeminiAdapter
+    from unspool.providers.ollama import OllamaAdapter
     from unspool.providers.openai_chat import OpenAIChatAdapter
     from unspool.providers.openai_responses import OpenAIResponsesAdapter
 
-__all__ = ["Anthropic", "FunctionModel", "Gemini", "HttpModel", "OpenAI", "OpenAIChat", "Wllama"]
+__all__ = [
+    "Anthropic",
+    "Bedrock",
+    "Cohere",
+    "FunctionModel",
+    "Gemini",
+    "HttpModel",
+    "Ollama",
+    "OpenAI",
+    "OpenAIChat",
+    "Wllama",
+]
 
 
 def __getattr__(name: str) -> Any:
@@ -31,7 +47,11 @@ def __getattr__(name: str) -> Any:
         from unspool.local.wllama import Wllama
 
         return Wllama
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name, obj=sys.modules[__name__])
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
 
 
 class OpenAI(HttpModel):
@@ -110,6 +130,24 @@ class Anthropic(HttpModel):
         super().__init__(model, adapter=adapter or AnthropicAdapter(), **options)
 
 
+class Cohere(HttpModel):
+    """A model behind Cohere's chat API (version 2), or any server that speaks it."""
+
+    def __init__(self, model: str, *, adapter: CohereAdapter | None = None, **options: Unpack[HttpOptions]) -> None:
+        """Describe the model; nothing is sent.
+
+        Args:
+            model: the provider's name of the model.
+            adapter: further headers, as a `CohereAdapter` of `unspool.providers.cohere`.
+            options: see `HttpOptions` (`base_url`: address up to and with or without `/v2`) and `CallOptions`.
+        Raises:
+            ConfigError: INVALID_OPTIONS.
+        """
+        from unspool.providers.cohere import CohereAdapter
+
+        super().__init__(model, adapter=adapter or CohereAdapter(), **options)
+
+
 class Gemini(HttpModel):
     """A model behind Google's Gemini API, or any server that speaks it, such as Vertex AI."""
 
@@ -127,6 +165,84 @@ class Gemini(HttpModel):
         from unspool.providers.gemini import GeminiAdapter
 
         super().__init__(model, adapter=adapter or GeminiAdapter(), **options)
+
+
+class Bedrock(HttpModel):
+    """A model behind Amazon Bedrock's ConverseStream."""
+
+    def __init__(
+        self,
+        model: str,
+        *,
+        region: str | None = None,
+        adapter: BedrockAdapter | None = None,
+        **options: Unpack[HttpOptions],
+    ) -> None:
+        """Describe the model; nothing is sent.
+
+        Args:
+            model: id of the model or of an inference profile (`us.…`), or an ARN.
+            region: of AWS, such as "us-east-1"; it makes the address.
+            adapter: what else differs, as a `BedrockAdapter` of `unspool.providers.bedrock`: region, cache points,
+                further headers.
+            options: see `HttpOptions` (`api_key`: a Bedrock API key, or `ACCESS_KEY_ID:SECRET_ACCESS_KEY`, with
+                `:SESSION_TOKEN` behind it for temporary keys, which sign each request) and `CallOptions`.
+        Raises:
+            ConfigError: INVALID_OPTIONS.
+        """
+        from unspool.providers.bedrock import BedrockAdapter
+
+        if adapter is not None and region is not None:
+            raise ConfigError("INVALID_OPTIONS", "A model takes a region or an adapter, not both.")
+        adapter = adapter or BedrockAdapter(region)
+        if not adapter.base_url and not options.get("base_url"):
+            raise ConfigError("INVALID_OPTIONS", "Bedrock needs a region, such as us-east-1, or a base_url.")
+        super().__init__(model, adapter=adapter, **options)
+
+
+class Ollama(HttpModel):
+    """A model behind Ollama's own API, at its own address on this machine unless told otherwise."""
+
+    def __init__(self, model: str, *, adapter: OllamaAdapter | None = None, **options: Unpack[HttpOptions]) -> None:
+        """Describe the model; nothing is sent.
+
+        Args:
+            model: the server's name of the model, such as "qwen3:8b".
+            adapter: what the server is to be told beside the request, as an `OllamaAdapter` of
+                `unspool.providers.ollama`: context window, how long the model stays loaded, further headers.
+            options: see `HttpOptions` (`base_url`: address up to and with or without `/api`) and `CallOptions`.
+        Raises:
+            ConfigError: INVALID_OPTIONS.
+        """
+        from unspool.providers.ollama import OllamaAdapter
+
+        adapter = adapter or OllamaAdapter()
+        super().__init__(model, adapter=adapter, **options)
+        self._show = adapter.show(model)
+
+    async def facts(self, *, signal: Any = None) -> ModelFacts:
+        """Ask the server what the model is: context window, pictures, levels of thinking.
+
+        Args:
+            signal: an `asyncio.Event` or a JavaScript AbortSignal that stops the request.
+        Raises:
+            UnspoolError: as a call; MODEL_NOT_FOUND when the server does not have it.
+        Cancellation:
+            Aborts the request on the network.
+        """
+        from unspool.discovery import ModelList
+
+        timeout_s, idle_timeout_s = self._limits
+        asked = ModelList(
+            self.model,
+            adapter=self._show,
+            api_key=self._api_key,
+            base_url=self.base_url,
+            transport=self._transport,
+            timeout_s=timeout_s,
+            idle_timeout_s=idle_timeout_s,
+        )
+        return (await asked.fetch(signal=signal))[0]
 
 
 class FunctionModel(LanguageModel):

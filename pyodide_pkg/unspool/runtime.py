@@ -8,7 +8,7 @@ moment. The runtime repeats nothing: a route's retry policy is only kept with th
 from __future__ import annotations
 
 from collections.abc import AsyncIterable, Callable, Sequence
-from typing import Any, Unpack
+from typing import Any, Unpack, cast
 
 from unspool.contracts import ModelFacts, ProviderDecoder, Request, Response, Signal
 from unspool.discovery import ModelList
@@ -30,6 +30,10 @@ from unspool.providers.route import RetryPolicy, Route
 from unspool.stream.chunks import Chunk
 
 __all__ = ["ConfigurableProvider", "Middleware", "PreparedCall", "Registration", "RetryPolicy", "Route", "Runtime"]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
 
 
 class PreparedCall:
@@ -137,7 +141,7 @@ class Runtime:
         Raises:
             ConfigError: DUPLICATE_ADAPTER, INVALID_OPTIONS.
         """
-        if not all(map(callable, middleware)):
+        if not isinstance(cast(Any, middleware), Sequence) or not all(map(callable, middleware)):
             raise ConfigError("INVALID_OPTIONS", "middleware must be a sequence of functions.")
         self._registry = ProviderRegistry()
         self._middleware = tuple(middleware)
@@ -146,22 +150,26 @@ class Runtime:
     def register(self, *routes: Route) -> Registration:
         """Let providers serve. All of them or, at an error, none.
 
+        Args:
+            routes: one for each provider.
         Returns:
             A handle whose `dispose` takes them away again.
         Raises:
             ConfigError: DUPLICATE_ADAPTER when a name is taken; INVALID_OPTIONS.
         """
-        for route in routes:
+        for route in _checked(routes):
             _model_of(route)
         return self._registry.register(routes)
 
     def declare(self, *routes: Route) -> Registration:
         """Make providers known that serve once they are configured; they may lack address and key. All or none.
 
+        Args:
+            routes: one for each provider.
         Raises:
-            ConfigError: DUPLICATE_ADAPTER when a name is taken.
+            ConfigError: DUPLICATE_ADAPTER when a name is taken; INVALID_OPTIONS.
         """
-        return self._registry.declare(routes)
+        return self._registry.declare(_checked(routes))
 
     def configure(self, provider: str, **changes: Any) -> None:
         """Activate a declared provider, or edit one that serves: a new generation of it, for the calls from now on.
@@ -179,6 +187,8 @@ class Runtime:
     def deactivate(self, provider: str) -> None:
         """Let a declared provider rest, as it was declared. Idempotent; calls under way go on.
 
+        Args:
+            provider: its name.
         Raises:
             ConfigError: NO_ADAPTER when no such provider was declared.
         """
@@ -229,6 +239,8 @@ class Runtime:
     def resolve_model(self, provider: str, model: str) -> ModelFacts:
         """Say what is known of a model: by the route, else by the endpoint if it was asked, else by the adapter.
 
+        Args:
+            provider, model: by name.
         Raises:
             ConfigError: NO_ADAPTER.
         """
@@ -237,6 +249,8 @@ class Runtime:
     def image_pricing(self, provider: str, model: str) -> ImagePricing | None:
         """Give the function that tells what an image costs on a model, in tokens; None where that is not known.
 
+        Args:
+            provider, model: by name.
         Raises:
             ConfigError: NO_ADAPTER.
         """
@@ -270,7 +284,12 @@ class Runtime:
         signal: Signal | Any = None,
         **options: Unpack[CallOptions],
     ) -> ChunkStream:
-        """Prepare a call and stream it. Never raises for what `prepare` refuses: that, too, is told by `Finish`."""
+        """Prepare a call and stream it. Never raises for what `prepare` refuses: that, too, is told by `Finish`.
+
+        Args:
+            provider, model, prompt, options: as in `prepare`.
+            signal: an `asyncio.Event` or a JavaScript AbortSignal that stops the call.
+        """
         try:
             call = self.prepare(provider, model, prompt, **options)
         except UnspoolError as error:
@@ -281,6 +300,9 @@ class Runtime:
     def model(self, provider: str, model: str, **defaults: Unpack[CallOptions]) -> LanguageModel:
         """Give a model for `query` and its like whose every call goes through this runtime.
 
+        Args:
+            provider, model: by name; they need not be there yet.
+            defaults: see `CallOptions`; they hold where a call says nothing.
         Raises:
             ConfigError: INVALID_OPTIONS. A provider that is not there is told by the calls.
         """
@@ -316,6 +338,17 @@ class _Refused(LanguageModel):
 
     def _decoder(self, request: Request) -> ProviderDecoder:
         raise self._error
+
+
+def _checked(routes: tuple[Route, ...]) -> tuple[Route, ...]:
+    for route in routes:
+        if not isinstance(cast(Any, route), Route):
+            raise ConfigError(
+                "INVALID_OPTIONS",
+                "A runtime takes routes, one after the other: us.Runtime(us.Route(name, adapter, …), us.Route(…)); not "
+                f"{type(route).__name__}.",
+            )
+    return routes
 
 
 def _model_of(route: Route, facts: ModelFacts | None = None, kind: type[HttpModel] = HttpModel) -> HttpModel:

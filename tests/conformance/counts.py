@@ -14,7 +14,11 @@ from typing import Any, NamedTuple
 
 from tests.conformance import (
     test_wire_anthropic,
+    test_wire_bedrock,
+    test_wire_cohere,
     test_wire_gemini,
+    test_wire_mistral,
+    test_wire_ollama,
     test_wire_openai_chat,
     test_wire_openai_responses,
 )
@@ -25,6 +29,10 @@ DIALECTS: dict[str, ModuleType] = {
     "OpenAI Responses": test_wire_openai_responses,
     "Anthropic": test_wire_anthropic,
     "Gemini": test_wire_gemini,
+    "Bedrock": test_wire_bedrock,
+    "Ollama": test_wire_ollama,
+    "Cohere": test_wire_cohere,
+    "Mistral": test_wire_mistral,
 }
 COLUMNS = ("dialect", "recordings", "events", "tool calls", "as the manifest says", "end as they must when cut")
 
@@ -57,7 +65,7 @@ def count(dialect: str, module: ModuleType, folder: Path) -> Count:
     return Count(
         dialect,
         len(recordings),
-        sum(fact["sse"]["events"] for fact in facts if "sse" in fact),
+        sum(fact["sse"]["events"] if "sse" in fact else fact.get("frames", fact.get("lines", 0)) for fact in facts),
         sum(len(fact["tool_calls"]) for fact in facts),
         sum([holds(module.test_recording, recording, folder, strays) for recording in recordings]),
         sum([holds(module.test_recording_without_its_end_is_an_error, one, folder, strays) for one in recordings]),

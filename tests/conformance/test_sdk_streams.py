@@ -63,6 +63,7 @@ def played_of(line: dict[str, Any]) -> Played:
     played.steps = [(kind, id) for kind, id in line["steps"]]
     played.texts = [(id, text) for id, text in line["texts"]]
     played.values = [(id, value) for id, value in line["values"]]
+    played.names = [(id, name) for id, name in line["names"]]
     played.error = line["error"]
     return played
 

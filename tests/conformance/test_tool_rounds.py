@@ -18,7 +18,7 @@ from tests.tools.dialects import CALL, DIALECTS, REASONING, TEXT
 from unspool import llms
 from unspool.http_model import HttpModel
 from unspool.messages import Message, ToolMessage, ToolResult, UserMessage
-from unspool.providers.gemini_contents import NO_SIGNATURE
+from unspool.providers.gemini_messages import NO_SIGNATURE
 from unspool.structured import strict_json
 from unspool.testing import ScriptedTransport
 
@@ -27,15 +27,29 @@ MODELS = {
     "responses": "gpt-5.2",
     "anthropic": "claude-sonnet-4-5",
     "gemini": "gemini-3-flash-preview",
+    "bedrock": "us.anthropic.claude-sonnet-4-5-20250929-v1:0",
+    "ollama": "qwen3:8b",
+    "cohere": "command-a-plus-05-2026",
 }
 SECRETS = {
     "chat": (),
     "responses": ("gAAAA", "rs_1", "msg_1", "fc_1"),
     "anthropic": ("ErUB",),
     "gemini": ("U0lH",),
+    "bedrock": ("RXVC",),
+    "ollama": (),
+    "cohere": (),
 }
 """What only the provider that made it may see again."""
-IDS = {"chat": "call_1", "responses": "call_r", "anthropic": "toolu_1"}
+IDS = {
+    "chat": "call_1",
+    "responses": "call_r",
+    "anthropic": "toolu_1",
+    "bedrock": "tooluse_1",
+    "cohere": "weather_1",
+    "ollama": "call_o",
+}
+OPTIONS: dict[str, dict[str, Any]] = {"bedrock": {"region": "us-east-1"}}
 SCHEMA = {
     "type": "object",
     "properties": {"city": {"type": "string"}},
@@ -94,6 +108,34 @@ SECOND: dict[str, tuple[str, list[dict[str, Any]]]] = {
             {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "toolu_1", "content": RESULT}]},
         ],
     ),
+    "bedrock": (
+        "messages",
+        [
+            {"role": "user", "content": [{"text": "Weather?"}]},
+            {
+                "role": "assistant",
+                "content": [
+                    {"reasoningContent": {"reasoningText": {"text": THOUGHT, "signature": "RXVC"}}},
+                    {"text": SAID},
+                    {"toolUse": {"toolUseId": "tooluse_1", "name": CALL[0], "input": ARGUMENTS}},
+                ],
+            },
+            {"role": "user", "content": [{"toolResult": {"toolUseId": "tooluse_1", "content": [{"text": RESULT}]}}]},
+        ],
+    ),
+    "ollama": (
+        "messages",
+        [
+            {"role": "user", "content": "Weather?"},
+            {
+                "role": "assistant",
+                "content": SAID,
+                "thinking": THOUGHT,
+                "tool_calls": [{"id": "call_o", "function": {"name": CALL[0], "arguments": ARGUMENTS}}],
+            },
+            {"role": "tool", "content": RESULT, "tool_name": CALL[0], "tool_call_id": "call_o"},
+        ],
+    ),
     "gemini": (
         "contents",
         [
@@ -111,6 +153,19 @@ SECOND: dict[str, tuple[str, list[dict[str, Any]]]] = {
             },
         ],
     ),
+    "cohere": (
+        "messages",
+        [
+            {"role": "user", "content": "Weather?"},
+            {
+                "role": "assistant",
+                "content": [{"type": "thinking", "thinking": THOUGHT}],
+                "tool_plan": SAID,
+                "tool_calls": [{**CHAT_CALL, "id": "weather_1"}],
+            },
+            {"role": "tool", "tool_call_id": "weather_1", "content": RESULT},
+        ],
+    ),
 }
 """Member of the second request that holds the conversation, and the conversation: after the vendors' documentation."""
 
@@ -119,7 +174,7 @@ def model(dialect: str, **options: Any) -> tuple[HttpModel, ScriptedTransport]:
     """A model that answers the same again and again: it thinks, says something and calls a tool."""
     transport = ScriptedTransport([b"".join(step.frame for step in DIALECTS[dialect].steps)] * 3)
     made: HttpModel = getattr(llms, DIALECTS[dialect].model)(
-        MODELS[dialect], api_key="k", transport=transport, tools=TOOLS, **options
+        MODELS[dialect], api_key="k", transport=transport, tools=TOOLS, **OPTIONS.get(dialect, {}), **options
     )
     return made, transport
 
@@ -203,7 +258,7 @@ async def test_gemini_takes_calls_that_it_did_not_sign(first: str) -> None:
 
 
 async def mixed() -> list[Message]:
-    """One conversation in which each of the four had a turn."""
+    """One conversation in which each of them had a turn."""
     history: list[Message] = [QUESTION]
     for dialect in DIALECTS:
         lm, _ = model(dialect)
@@ -213,7 +268,7 @@ async def mixed() -> list[Message]:
 
 @pytest.mark.parametrize("dialect", DIALECTS)
 async def test_each_finds_its_own_again(dialect: str) -> None:
-    """Four turns by four providers: what each is sent holds its own state at its own turn, and no other's."""
+    """A turn by each provider: what each is sent holds its own state at its own turn, and no other's."""
     lm, transport = model(dialect)
     await lm.call(await mixed())
     body = body_of(transport)
@@ -230,7 +285,10 @@ SDKS: dict[str, tuple[str, Callable[[Any], dict[str, Any]]]] = {
     "chat": ("tests.tools.openai_chat_sdk", lambda body: {"request": body}),
     "responses": ("tests.tools.openai_responses_sdk", lambda body: {"request": body}),
     "anthropic": ("tests.tools.anthropic_sdk", lambda body: {"body": body}),
+    "bedrock": ("tests.tools.bedrock_sdk", lambda body: {"body": body}),
+    "ollama": ("tests.tools.ollama_sdk", lambda body: {"body": body}),
     "gemini": ("tests.tools.gemini_sdk", lambda body: {"request": body, "model": MODELS["gemini"]}),
+    "cohere": ("tests.tools.cohere_sdk", lambda body: {"request": body}),
 }
 
 
@@ -244,7 +302,7 @@ def judged(dialect: str, bodies: list[Any]) -> list[dict[str, Any]]:
 @pytest.mark.slow
 @pytest.mark.parametrize("dialect", DIALECTS)
 async def test_types_of_the_sdk_take_conversations_of_others(dialect: str) -> None:
-    """All three pairs of the dialect, and the conversation that has passed through all four."""
+    """All pairs of the dialect, and the conversation that has passed through all."""
     lm, transport = model(dialect)
     await lm.call(await mixed())
     bodies = [body_of(transport)]
@@ -252,7 +310,7 @@ async def test_types_of_the_sdk_take_conversations_of_others(dialect: str) -> No
         if first != dialect:
             bodies += await taken_over(first, dialect)
     told = judged(dialect, bodies)
-    assert len(told) == 7
+    assert len(told) == 2 * len(DIALECTS) - 1
     for body, said in zip(bodies, told, strict=True):
         assert "error" not in said, (said, body)
         assert not said.get("faults"), (said, body)

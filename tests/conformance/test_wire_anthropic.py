@@ -313,6 +313,13 @@ def test_tool_call_of_a_refused_answer_is_never_run() -> None:
     assert message.metadata["stop_details"]["category"] == "cyber"
 
 
+def test_blocks_that_are_stopped_at_the_end_of_the_message() -> None:
+    """llama.cpp's server begins each block where the last one is over, and stops them all before `message_delta`."""
+    message, finish = message_of(fixture("stops-at-the-end.sse"), AnthropicDecoder)
+    assert (message.text, finish.reason, finish.error) == ("kept", "tool_calls", None)
+    assert message.tool_calls == (ToolCall("toolu_a", "f", "{}"),)
+
+
 KEPT: dict[str, Any] = {"text": "kept", "code": "PROTOCOL", "retryable": False}
 FAULTS: dict[str, dict[str, Any]] = {
     "error-first": {"code": "OVERLOADED", "says": "Overloaded", "request": "req_1"},  # F24, F56
@@ -333,7 +340,17 @@ FAULTS: dict[str, dict[str, Any]] = {
     "cut-in-event": {"text": "one", "code": "STREAM_TRUNCATED", "says": "ended"},
     "empty": {"code": "STREAM_TRUNCATED", "says": "ended"},
     "only-pings": {"code": "STREAM_TRUNCATED", "says": "ended"},
-    "interleaved": {**KEPT, "says": "began block 1 while block 0 was open"},
+    "interleaved": {
+        **KEPT,
+        "calls": [ToolCall("toolu_a", "f", "{}", True)],
+        "says": "more of block 0, which is not open",
+    },
+    "stop-missing": {
+        **KEPT,
+        "calls": [ToolCall("toolu_a", "f", "{}", True)],
+        "says": "while block 0 was open",
+        "raw": "tool_use",
+    },
     "block-twice": {**KEPT, "says": "began block 0 after block 0"},
     "delta-of-no-block": {**KEPT, "says": "more of block 1, which is not open"},
     "stop-of-another-block": {**KEPT, "says": "the end of block 1, which is not open"},

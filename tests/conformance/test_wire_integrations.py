@@ -201,13 +201,14 @@ def check_calls(recording: dict[str, Any], events: Events, played: Played) -> No
     if recording["dialect"] == "openai-responses":  # the item's id is the call's, as it is in every event
         items = [event["item"] for event in events if "item" in event]
         ids = {item["call_id"]: item["id"] for item in items if item["type"] == "function_call"}
-    texts, values = dict(played.texts), dict(played.values)
+    texts, values, names = dict(played.texts), dict(played.values), dict(played.names)
     assert len(played.texts) == len(texts) == len(wanted)
     given = iter(played.texts)
     for call in wanted:
         # Where the wire has no id the call has one of ours, and they come in the order of the manifest.
         id = next(given)[0] if call["id"] is None else ids.get(call["id"], call["id"])
         assert values[id] == call["arguments_json"]
+        assert names[id] == call["name"]
         if "arguments" in call:
             assert texts[id] == (call["arguments"] or "{}")  # S65
 
@@ -237,6 +238,7 @@ def test_recording(recording: dict[str, Any], shared_data: Path) -> None:
     check_calls(recording, events, played)
     check_end(recording, played)
     assert played.unmatched == []
+    assert played.late_names == []
     assert not played.steps or played.steps[0][0] == "start"
 
 

@@ -36,7 +36,7 @@ RECORDINGS: list[dict[str, Any]] = (
     if FOLDER
     else []
 )
-HERE = FIXTURES / "openai-responses"
+HERE = FIXTURES / "openai_responses"
 
 
 def body_of(name: str) -> bytes:

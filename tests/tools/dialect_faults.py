@@ -32,9 +32,11 @@ def _into(table: dict[str, DialectFault]) -> Callable[[DialectFault], DialectFau
     return register
 
 
-async def _begin(exchange: Exchange, frames: list[bytes], at: int, more: bytes = b"", close: bool = True) -> None:
+async def _begin(
+    exchange: Exchange, frames: list[bytes], at: int, dialect: Dialect, more: bytes = b"", close: bool = True
+) -> None:
     """Send the head, the events before the fault and what the fault begins with."""
-    await exchange.head(close=close)
+    await exchange.head(type=dialect.framing.type, close=close)
     if data := b"".join(frames[:at]) + more:
         await exchange.chunk(data)
 
@@ -46,26 +48,26 @@ def _half(frames: list[bytes], at: int) -> bytes:
 
 @_into(AT_EACH)
 async def _cut(exchange: Exchange, frames: list[bytes], at: int, dialect: Dialect) -> None:
-    await _begin(exchange, frames, at)
+    await _begin(exchange, frames, at, dialect)
     await exchange.end()
 
 
 @_into(AT_EACH)
 async def _half_event(exchange: Exchange, frames: list[bytes], at: int, dialect: Dialect) -> None:
-    await _begin(exchange, frames, at, _half(frames, at))
+    await _begin(exchange, frames, at, dialect, _half(frames, at))
     await exchange.end()
 
 
 @_into(AT_EACH)
 async def _break(exchange: Exchange, frames: list[bytes], at: int, dialect: Dialect) -> None:
     """The connection ends without the end of the body."""
-    await _begin(exchange, frames, at, close=False)
+    await _begin(exchange, frames, at, dialect, close=False)
     await exchange.until_read()
 
 
 @_into(AT_EACH)
 async def _reset(exchange: Exchange, frames: list[bytes], at: int, dialect: Dialect) -> None:
-    await _begin(exchange, frames, at, _half(frames, at), close=False)
+    await _begin(exchange, frames, at, dialect, _half(frames, at), close=False)
     await exchange.until_read()
     exchange.reset()
 
@@ -73,57 +75,57 @@ async def _reset(exchange: Exchange, frames: list[bytes], at: int, dialect: Dial
 @_into(AT_EACH)
 async def _garbage(exchange: Exchange, frames: list[bytes], at: int, dialect: Dialect) -> None:
     """An event that is no JSON, and then all is as if nothing had been."""
-    await _begin(exchange, frames, at, b"data: {\xff\x00 garbage}\n\n" + b"".join(frames[at:]))
+    await _begin(exchange, frames, at, dialect, dialect.framing.frame(b"{\xff\x00 garbage}") + b"".join(frames[at:]))
     await exchange.end()
 
 
 @_into(AT_EACH)
 async def _noise(exchange: Exchange, frames: list[bytes], at: int, dialect: Dialect) -> None:
-    await _begin(exchange, frames, at, random.Random(at).randbytes(5_000))
+    await _begin(exchange, frames, at, dialect, random.Random(at).randbytes(5_000))
     await exchange.end()
 
 
 @_into(AT_EACH)
 async def _no_object(exchange: Exchange, frames: list[bytes], at: int, dialect: Dialect) -> None:
-    await _begin(exchange, frames, at, b'data: ["what?"]\n\n' + b"".join(frames[at:]))
+    await _begin(exchange, frames, at, dialect, dialect.framing.frame(b'["what?"]') + b"".join(frames[at:]))
     await exchange.end()
 
 
 @_into(AT_EACH)
 async def _deep(exchange: Exchange, frames: list[bytes], at: int, dialect: Dialect) -> None:
-    await _begin(exchange, frames, at, b"data: " + b"[" * 20_000 + b"\n\n" + b"".join(frames[at:]))
+    await _begin(exchange, frames, at, dialect, dialect.framing.frame(b"[" * 20_000) + b"".join(frames[at:]))
     await exchange.end()
 
 
 @_into(AT_EACH)
 async def _page(exchange: Exchange, frames: list[bytes], at: int, dialect: Dialect) -> None:
     """A gateway's page in the place of the rest."""
-    await _begin(exchange, frames, at, PAGE)
+    await _begin(exchange, frames, at, dialect, PAGE)
     await exchange.end()
 
 
 @_into(AT_EACH)
 async def _error(exchange: Exchange, frames: list[bytes], at: int, dialect: Dialect) -> None:
     """An error of the vendor, after which it goes on."""
-    await _begin(exchange, frames, at, dialect.error + b"".join(frames[at:]))
+    await _begin(exchange, frames, at, dialect, dialect.error + b"".join(frames[at:]))
     await exchange.end()
 
 
 @_into(AT_EACH)
 async def _silence(exchange: Exchange, frames: list[bytes], at: int, dialect: Dialect) -> None:
-    await _begin(exchange, frames, at)
+    await _begin(exchange, frames, at, dialect)
     await exchange.gone.wait()
 
 
 @_into(ONCE)
 async def _whole(exchange: Exchange, frames: list[bytes], at: int, dialect: Dialect) -> None:
-    await _begin(exchange, frames, len(frames))
+    await _begin(exchange, frames, len(frames), dialect)
     await exchange.end()
 
 
 @_into(ONCE)
 async def _drip(exchange: Exchange, frames: list[bytes], at: int, dialect: Dialect) -> None:
-    await exchange.head()
+    await exchange.head(type=dialect.framing.type)
     for byte in b"".join(frames):
         await exchange.chunk(bytes([byte]))
         await asyncio.sleep(0)
@@ -153,7 +155,7 @@ async def _short_length(exchange: Exchange, frames: list[bytes], at: int, dialec
 @_into(ONCE)
 async def _wrong_chunk(exchange: Exchange, frames: list[bytes], at: int, dialect: Dialect) -> None:
     """The framing of HTTP itself breaks."""
-    await _begin(exchange, frames, len(frames) // 2, close=False)
+    await _begin(exchange, frames, len(frames) // 2, dialect, close=False)
     await exchange.until_read()
     await exchange.raw(b"zz\r\nwhat?\r\n")
 
@@ -182,7 +184,7 @@ async def _empty(exchange: Exchange, frames: list[bytes], at: int, dialect: Dial
 
 @_into(ONCE)
 async def _only_comments(exchange: Exchange, frames: list[bytes], at: int, dialect: Dialect) -> None:
-    await exchange.head()
+    await exchange.head(type=dialect.framing.type)
     await exchange.chunk(b": waiting\n\n" * 9)
     await exchange.end()
 
@@ -195,7 +197,7 @@ async def _no_content(exchange: Exchange, frames: list[bytes], at: int, dialect:
 @_into(ONCE)
 async def _html(exchange: Exchange, frames: list[bytes], at: int, dialect: Dialect) -> None:
     """A page with status 200, called an event stream by whoever stands between."""
-    await exchange.head()
+    await exchange.head(type=dialect.framing.type)
     await exchange.chunk(PAGE)
     await exchange.end()
 
@@ -232,7 +234,7 @@ async def _cut_json(exchange: Exchange, frames: list[bytes], at: int, dialect: D
 
 @_into(ONCE)
 async def _endless_event(exchange: Exchange, frames: list[bytes], at: int, dialect: Dialect) -> None:
-    await _begin(exchange, frames, len(frames) // 2, b'data: {"x": "')
+    await _begin(exchange, frames, len(frames) // 2, dialect, dialect.framing.endless)
     while not exchange.gone.is_set():
         await exchange.chunk(b"x" * 65_536)
 

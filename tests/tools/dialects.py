@@ -7,6 +7,9 @@ hand. Plain data for servers and for clients, in every realm.
 from __future__ import annotations
 
 import json
+import struct
+import zlib
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 TEXT = ("Grü", "ße, мир ", "👋")
@@ -41,6 +44,56 @@ class Refusal(NamedTuple):
     type: str = "application/json"
 
 
+def sse(data: bytes) -> bytes:
+    """A server-sent event without a name."""
+    return b"data: %s\n\n" % data
+
+
+def line(data: bytes) -> bytes:
+    """One of the lines that some servers send."""
+    return data + b"\n"
+
+
+def message(data: bytes, name: str = "contentBlockDelta", kind: str = "event") -> bytes:
+    """A message of AWS's binary event stream."""
+    return headed({f":{kind}-type": name, ":content-type": "application/json", ":message-type": kind}, data)
+
+
+def headed(headers: dict[str, str], data: bytes) -> bytes:
+    """A message with any headers that are texts."""
+    told = b"".join(
+        struct.pack(f">B{len(key)}sBH{len(value)}s", len(key), key.encode(), 7, len(value), value.encode())
+        for key, value in headers.items()
+    )
+    prelude = struct.pack(">II", len(told) + len(data) + 16, len(told))
+    body = prelude + struct.pack(">I", zlib.crc32(prelude)) + told + data
+    return body + struct.pack(">I", zlib.crc32(body))
+
+
+class Framing(NamedTuple):
+    """How the events of a stream are told apart."""
+
+    type: str = "text/event-stream"
+    frame: Callable[[bytes], bytes] = sse
+    endless: bytes = b'data: {"x": "'
+    """An event begins that will be too long."""
+    too_long: str = "SSE_EVENT_TOO_LARGE"
+    strays: str | None = None
+    """What anything else among the events becomes; None: it is passed over."""
+
+
+SSE = Framing()
+LINES = Framing("application/x-ndjson", line, b'{"x": "', "BODY_TOO_LARGE", "PROTOCOL")
+_TOO_LONG = struct.pack(">II", 0x00FFFFFF + 2, 9)
+MESSAGES = Framing(
+    "application/vnd.amazon.eventstream",
+    message,
+    _TOO_LONG + struct.pack(">I", zlib.crc32(_TOO_LONG)),
+    "BODY_TOO_LARGE",
+    "PROTOCOL",
+)
+
+
 class Dialect(NamedTuple):
     model: str
     """Name of the class in `unspool.llms`."""
@@ -50,6 +103,7 @@ class Dialect(NamedTuple):
     error: bytes
     """An event that reports an overloaded server in the middle of a stream."""
     refusals: dict[str, Refusal]
+    framing: Framing = SSE
 
 
 def _data(value: Any, name: str = "") -> bytes:
@@ -193,6 +247,32 @@ GEMINI = [
 ]
 
 
+def _cohere(kind: str, index: int | None = None, **message: Any) -> bytes:
+    return _data({"type": kind, "index": index, "delta": {"message": message}}, kind)
+
+
+_C_CALL = {"id": "weather_1", "type": "function", "function": {"name": CALL[0], "arguments": ""}}
+_C_USAGE = {"billed_units": {"input_tokens": 3}, "tokens": {"input_tokens": 9, "output_tokens": 12}}
+
+COHERE = [
+    Step(_data({"type": "message-start", "id": "c1", "delta": {"message": {"role": "assistant"}}}, "message-start")),
+    Step(_cohere("content-start", 0, content={"type": "thinking", "thinking": ""})),
+    *(Step(_cohere("content-delta", 0, content={"thinking": text}), reasoning=text) for text in REASONING),
+    Step(_cohere("content-end", 0)),
+    Step(_cohere("content-start", 1, content={"type": "text", "text": ""})),
+    *(Step(_cohere("content-delta", 1, content={"text": text}), text) for text in TEXT),
+    Step(_cohere("content-end", 1)),
+    Step(_cohere("tool-call-start", 0, tool_calls=_C_CALL)),
+    *(Step(_cohere("tool-call-delta", 0, tool_calls={"function": {"arguments": text}})) for text in ARGUMENTS),
+    Step(_cohere("tool-call-end", 0)),
+    Step(
+        _data({"type": "message-end", "delta": {"finish_reason": "TOOL_CALL", "usage": _C_USAGE}}, "message-end")
+        + b"data: [DONE]\n\n",
+        ends=True,
+    ),
+]
+
+
 def _openai_error(message: str, type: str, code: str | None) -> bytes:
     return _json({"error": {"message": message, "type": type, "param": None, "code": code}})
 
@@ -322,6 +402,131 @@ GEMINI_REFUSALS = {
     "529": Refusal(529, b"", "OVERLOADED", True, type="text/plain"),
 }
 
+
+def _cohere_refused(status: int, message: str, code: str, *more: Any, **named: Any) -> Refusal:
+    return Refusal(status, _json({"id": "e-1", "message": message}), code, *more, request_id="e-1", **named)
+
+
+COHERE_REFUSALS = {
+    "400": _cohere_refused(400, "invalid request: all elements in history must have a message.", "INVALID_REQUEST"),
+    "400-context": _cohere_refused(
+        400,
+        "too many tokens: size limit exceeded by 11326 tokens. Try using shorter or fewer inputs.",
+        "CONTEXT_WINDOW_EXCEEDED",
+    ),
+    "401": _cohere_refused(401, f"invalid api token {KEY}", "AUTH"),
+    "403": _cohere_refused(403, "forbidden", "AUTH"),
+    "404": _cohere_refused(404, "model 'm' not found, make sure the correct model ID was used", "MODEL_NOT_FOUND"),
+    "413": Refusal(413, b"<html><h1>413 Request Entity Too Large</h1></html>", "INVALID_REQUEST", type="text/html"),
+    "429": _cohere_refused(
+        429,
+        "You are using a Trial key, which is limited to 20 API calls / minute.",
+        "RATE_LIMIT",
+        True,
+        "retry-after: 7\r\n",
+        retry_after_s=7.0,
+    ),
+    "429-month": _cohere_refused(
+        429, "You are using a Trial key, which is limited to 1000 API calls / month.", "RATE_LIMIT"
+    ),
+    "498": _cohere_refused(498, "invalid token", "AUTH"),
+    "499": _cohere_refused(499, "streaming error", "PROVIDER", True),
+    "500": _cohere_refused(500, "internal server error", "PROVIDER", True),
+    "503": _cohere_refused(503, "the service is unavailable", "OVERLOADED", True),
+    "529": Refusal(529, b"", "OVERLOADED", True, type="text/plain"),
+}
+
+
+def _ollama(message: dict[str, Any], **more: Any) -> bytes:
+    head = {"model": "m", "created_at": "2026-11-30T12:00:00.1Z", "message": {"role": "assistant", **message}}
+    return line(json.dumps({**head, "done": False, **more}, ensure_ascii=False, separators=(",", ":")).encode())
+
+
+_TOOL_CALL = {"id": "call_o", "function": {"index": 0, "name": CALL[0], "arguments": {"city": "Ulm"}}}
+
+OLLAMA = [
+    *(Step(_ollama({"content": "", "thinking": text}), reasoning=text) for text in REASONING),
+    *(Step(_ollama({"content": text}), text) for text in TEXT),
+    Step(_ollama({"content": "", "tool_calls": [_TOOL_CALL]})),
+    Step(_ollama({"content": ""}, done=True, done_reason="stop", prompt_eval_count=9, eval_count=12), ends=True),
+]
+
+
+def _ollama_error(status: int, message: str, code: str, retryable: bool = False) -> Refusal:
+    return Refusal(status, _json({"error": message}), code, retryable)
+
+
+_BUSY = "server busy, please try again.  maximum pending requests exceeded"
+
+OLLAMA_REFUSALS = {
+    "400": _ollama_error(400, "registry.ollama.ai/library/m:latest does not support tools", "INVALID_REQUEST"),
+    "400-context": _ollama_error(400, "the input length exceeds the context length", "CONTEXT_WINDOW_EXCEEDED"),
+    "401": _ollama_error(401, f"unauthorized {KEY}", "AUTH"),
+    "403": Refusal(403, b"", "AUTH", type="text/plain"),  # another origin than OLLAMA_ORIGINS names
+    "404": _ollama_error(404, "model 'm' not found", "MODEL_NOT_FOUND"),
+    "413": Refusal(413, b"<html><h1>413 Request Entity Too Large</h1></html>", "INVALID_REQUEST", type="text/html"),
+    "429": _ollama_error(429, "you've reached your hourly usage limit", "RATE_LIMIT", True),
+    "500": _ollama_error(500, "model runner has unexpectedly stopped", "PROVIDER", True),
+    "503": _ollama_error(503, _BUSY, "OVERLOADED", True),
+    "529": Refusal(529, b"", "OVERLOADED", True, type="text/plain"),
+}
+
+
+def _bedrock(name: str, **members: Any) -> bytes:
+    return message(json.dumps({**members, "p": "abcdefg"}, ensure_ascii=False).encode(), name)
+
+
+def _block(index: int, **delta: Any) -> bytes:
+    return _bedrock("contentBlockDelta", contentBlockIndex=index, delta=delta)
+
+
+def _over(index: int) -> Step:
+    return Step(_bedrock("contentBlockStop", contentBlockIndex=index))
+
+
+_CALLED = {"toolUse": {"toolUseId": "tooluse_1", "name": CALL[0]}}
+
+BEDROCK = [
+    Step(_bedrock("messageStart", role="assistant")),
+    *(Step(_block(0, reasoningContent={"text": text}), reasoning=text) for text in REASONING),
+    Step(_block(0, reasoningContent={"signature": "RXVC"})),
+    _over(0),
+    *(Step(_block(1, text=text), text) for text in TEXT),
+    _over(1),
+    Step(_bedrock("contentBlockStart", contentBlockIndex=2, start=_CALLED)),
+    *(Step(_block(2, toolUse={"input": text})) for text in ARGUMENTS),
+    _over(2),
+    Step(_bedrock("messageStop", stopReason="tool_use"), ends=True),
+    Step(_bedrock("metadata", usage={"inputTokens": 9, "outputTokens": 12, "totalTokens": 21}), ends=True),
+]
+
+
+def _aws_error(
+    status: int, name: str, message: str, code: str, retryable: bool = False, in_body: bool = False
+) -> Refusal:
+    """The name stands in a header, which pages may not see."""
+    body = {"__type": name, "message": message} if in_body else {"message": message}
+    header = "" if in_body else f"x-amzn-errortype: {name}:http://internal.amazon.com/coral/\r\n"
+    headers = f"{header}x-amzn-requestid: req_1\r\n"
+    return Refusal(status, _json(body), code, retryable, headers, request_id="req_1")
+
+
+BEDROCK_REFUSALS = {
+    "400": _aws_error(400, "ValidationException", "messages.0: text is blank", "INVALID_REQUEST"),
+    "400-context": _aws_error(
+        400, "ValidationException", "Input is too long for requested model.", "CONTEXT_WINDOW_EXCEEDED"
+    ),
+    "401": _aws_error(401, "UnrecognizedClientException", f"The token {KEY} is invalid.", "AUTH"),
+    "403": Refusal(403, _json({"Message": "You don't have access to the model."}), "AUTH"),
+    "404": _aws_error(404, "ResourceNotFoundException", "This Model is legacy.", "MODEL_NOT_FOUND"),
+    "413": Refusal(413, b"<html><h1>413</h1></html>", "INVALID_REQUEST", type="text/html"),
+    "424": _aws_error(424, "ModelErrorException", "Processing failed.", "PROVIDER", True),
+    "429": _aws_error(429, "ThrottlingException", "Too many tokens per day, please wait.", "RATE_LIMIT", True),
+    "500": _aws_error(500, "InternalServerException", "The system met an error.", "PROVIDER", True),
+    "503": _aws_error(503, "ServiceUnavailableException", "Bedrock is unable to process.", "OVERLOADED", True, True),
+    "529": Refusal(529, b"", "OVERLOADED", True, type="text/plain"),
+}
+
 _OVERLOADED = {"message": "Our servers are overloaded.", "type": "server_error", "code": "server_is_overloaded"}
 
 DIALECTS = {
@@ -340,6 +545,22 @@ DIALECTS = {
         False,
         _data({"error": {"code": 503, "message": "The model is overloaded.", "status": "UNAVAILABLE"}}),
         GEMINI_REFUSALS,
+    ),
+    "ollama": Dialect("Ollama", OLLAMA, True, line(_json({"error": _BUSY})), OLLAMA_REFUSALS, LINES),
+    "bedrock": Dialect(
+        "Bedrock",
+        BEDROCK,
+        True,
+        message(_json({"message": "Try again."}), "serviceUnavailableException", "exception"),
+        BEDROCK_REFUSALS,
+        MESSAGES,
+    ),
+    "cohere": Dialect(
+        "Cohere",
+        COHERE,
+        True,
+        _data({"type": "message-end", "delta": {"finish_reason": "ERROR", "error": "The model is overloaded."}}),
+        COHERE_REFUSALS,
     ),
 }
 

@@ -24,7 +24,7 @@ SEEN_TIMEOUT_S = 20.0
 CORS = (
     "access-control-allow-origin: *\r\naccess-control-allow-headers: authorization, content-type, x-api-key, "
     "x-goog-api-key, anthropic-version, anthropic-dangerous-direct-browser-access\r\n"
-    "access-control-expose-headers: retry-after, retry-after-ms, x-request-id\r\n"
+    "access-control-expose-headers: retry-after, retry-after-ms, x-request-id, x-amzn-requestid, x-amzn-errortype\r\n"
 )
 TEXT = ("Hel", "lo ", "wör", "ld")
 

@@ -110,7 +110,7 @@ OBJECTS = {
 
 async def run(case: dict[str, Any]) -> dict[str, Any]:
     """Read one stream, and tell what came."""
-    told: dict[str, Any] = {"file": case["file"], "steps": [], "texts": [], "values": [], "error": None}
+    told: dict[str, Any] = {"file": case["file"], "steps": [], "texts": [], "values": [], "names": [], "error": None}
     sdk = case["sdk"]
     try:
         if sdk in SDKS:
@@ -125,6 +125,7 @@ async def run(case: dict[str, Any]) -> dict[str, Any]:
             if isinstance(update, StreamCompletion):
                 told["texts"].append([update.id, update.text])
                 told["values"].append([update.id, update.value])
+                told["names"].append([update.id, update.name])
     except Exception as error:
         said = getattr(error, "message", None)
         told["error"] = {"type": type(error).__name__, "message": said if isinstance(said, str) else str(error)}

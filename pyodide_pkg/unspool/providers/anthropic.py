@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any, cast
 
 from unspool.contracts import HttpRequest, ModelFacts, Request
 from unspool.errors import ConfigError, ProviderError
-from unspool.options import check_count
+from unspool.options import check_count, check_tool_choice
 from unspool.providers.anthropic_block import ADAPTER
 from unspool.providers.anthropic_decoder import AnthropicDecoder
 from unspool.providers.anthropic_messages import conversation_of
-from unspool.providers.anthropic_models import facts_of, listed_models, thinking_of
+from unspool.providers.anthropic_models import facts_of, listed_models, thinking_config
 from unspool.providers.failure import http_failure
-from unspool.providers.request import check_credential, check_tool_choice, endpoint, host_of, json_body, with_query
+from unspool.providers.request import endpoint, host_of, key_headers, lower_names, posted, with_extra, with_query
 
 if TYPE_CHECKING:
     from unspool.schema.native import Dialect
@@ -28,9 +28,6 @@ __all__ = ["AnthropicAdapter", "AnthropicDecoder"]
 _STEM = re.compile(r"(?:/v1(?:/messages)?)?/*(?=\?|$)")
 _UNKNOWN_OUTPUT_TOKENS = 4_096
 """For models of no known family: what the smallest of Anthropic's own took."""
-_MIN_BUDGET = 1_024
-_BUDGETS = {"low": 1_024, "medium": 4_096, "high": 16_384}
-"""Tokens for thinking, for models that know no efforts. 1,024 is the least that the API takes."""
 _CHOICES = {"auto": "auto", "required": "any", "none": "none"}
 
 
@@ -67,7 +64,7 @@ class AnthropicAdapter:
         self._max_tokens = max_tokens
         self._browser = browser
         self._version = version
-        self._headers = {name.lower(): value for name, value in (headers or {}).items()}
+        self._headers = lower_names(headers)
 
     def build(self, request: Request, *, api_key: str | None, base_url: str) -> HttpRequest:
         """Turn the neutral request into HTTP.
@@ -82,8 +79,8 @@ class AnthropicAdapter:
                 low for thinking, a value without JSON form; UNSUPPORTED for a seed and for a part that this wire has
                 no form for.
         """
-        headers = self._sent_headers(api_key, base_url) | {"content-type": "application/json"}
-        return HttpRequest("POST", _endpoint(base_url, "/messages"), headers, json_body(self._body(request, base_url)))
+        headers = self._sent_headers(api_key, base_url)
+        return posted(_endpoint(base_url, "/messages"), headers, self._body(request, base_url))
 
     def decoder(self, request: Request) -> AnthropicDecoder:
         """Make the decoder for the answer to this request."""
@@ -116,9 +113,7 @@ class AnthropicAdapter:
         return listed_models(body)
 
     def _sent_headers(self, api_key: str | None, base_url: str) -> dict[str, str]:
-        headers = self._headers | {"anthropic-version": self._version}
-        if api_key is not None:
-            headers["x-api-key"] = check_credential(api_key)
+        headers = key_headers(self._headers, api_key, "x-api-key") | {"anthropic-version": self._version}
         browser = self._browser
         if browser is None:
             browser = sys.platform == "emscripten" and host_of(base_url) == host_of(self.base_url)
@@ -151,16 +146,14 @@ class AnthropicAdapter:
             body["tool_choice"] = {"type": kind} if kind else {"type": "tool", "name": choice}
         output: dict[str, Any] = {}
         if request.reasoning_effort is not None:
-            body["thinking"] = _thinking(request.model, request.reasoning_effort, body["max_tokens"], output)
+            body["thinking"], effort = thinking_config(request.model, request.reasoning_effort, body["max_tokens"])
+            if effort is not None:
+                output["effort"] = effort
         if request.output_schema is not None:
             output["format"] = {"type": "json_schema", "schema": request.output_schema.schema}
-        asked = request.extra.get("output_config")
         if output:
             body["output_config"] = output
-        body.update(request.extra)
-        if output and isinstance(asked, dict):
-            body["output_config"] = output | asked
-        return body
+        return with_extra(body, request.extra, "output_config")
 
     def _limit(self, request: Request) -> int:
         if request.max_output_tokens is not None:
@@ -183,21 +176,3 @@ def _tool(tool: Mapping[str, Any]) -> dict[str, Any]:
     members = {name: value for name, value in tool.items() if name != "parameters" and value is not None}
     parameters = cast("Mapping[str, Any]", tool.get("parameters") or {})
     return members | {"input_schema": {"type": "object", **parameters}}
-
-
-def _thinking(model: str, effort: str, max_tokens: int, output: dict[str, Any]) -> dict[str, Any]:
-    way, has_effort = thinking_of(model)
-    if has_effort:
-        output["effort"] = effort
-    if way == "adaptive":
-        return {"type": "adaptive"}
-    if effort not in _BUDGETS:
-        raise ConfigError(
-            "INVALID_OPTIONS", f"{model} takes the reasoning efforts {', '.join(_BUDGETS)}, not {effort!r}."
-        )
-    if max_tokens <= _MIN_BUDGET:
-        raise ConfigError(
-            "INVALID_OPTIONS", f"To think, {model} needs a limit of the answer above {_MIN_BUDGET} tokens."
-        )
-    # Thinking counts towards the limit of the answer, which must have room beside it.
-    return {"type": "enabled", "budget_tokens": max(_MIN_BUDGET, min(_BUDGETS[effort], max_tokens // 2))}

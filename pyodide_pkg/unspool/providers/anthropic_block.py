@@ -70,13 +70,17 @@ class AnthropicBlock:
         return self._texts if self.type == "text" else 0
 
     def start(self) -> list[Chunk]:
-        """Begin the block, with the text that its start holds already."""
+        """Begin the block, with the text that its start holds already.
+
+        Raises:
+            WireError: PROTOCOL when that is no text.
+        """
         kind = _KINDS.get(self.type) or provider_kind(self.type, ADAPTER)
         out: list[Chunk] = [BlockStart(self.index, kind, self.id, text_or_none(self._members, "name"))]
         for owner, member in _DELTAS.values():
-            text = self._members.pop(member, None) if owner == self.type else None
-            if isinstance(text, str):
-                self._add(text, out)
+            if owner == self.type:
+                self._add(text_of(self._members, member), out)
+                self._members.pop(member, None)
         return out
 
     def feed(self, delta: dict[str, Any]) -> list[Chunk]:
@@ -86,8 +90,8 @@ class AnthropicBlock:
             WireError: PROTOCOL when it belongs to another kind of block, or holds no text where there must be some.
         """
         out: list[Chunk] = []
-        kind = delta.get("type")
-        if isinstance(kind, str) and kind in _DELTAS:
+        kind = text_of(delta, "type")
+        if kind in _DELTAS:
             owner, member = _DELTAS[kind]
             if owner != self.type:
                 raise self._foreign(kind)

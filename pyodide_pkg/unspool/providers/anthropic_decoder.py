@@ -14,7 +14,7 @@ from unspool.errors import ProviderError, StreamError, StreamTruncatedError, Uns
 from unspool.messages import FinishReason, Origin, Usage
 from unspool.providers.anthropic_block import ADAPTER, AnthropicBlock
 from unspool.providers.failure import error_detail, said_in, stream_failure
-from unspool.providers.fields import Fields, count_of, fields_of, kept, no_object, report_of, text_or_none
+from unspool.providers.fields import Fields, count_of, fields_of, kept, no_object, report_of, text_of, text_or_none
 from unspool.providers.kept_chars import KeptChars
 from unspool.stream.chunks import BlockEnd, Chunk, Finish, UsageReport
 from unspool.stream.excerpt import excerpt
@@ -54,12 +54,14 @@ class AnthropicDecoder:
         "_size",
         "_stray",
         "_text_chars",
+        "_unstopped",
         "_usage",
     )
 
     def __init__(self) -> None:
         self._block: AnthropicBlock | None = None  # the open one
         self._last = -1  # index on the wire of the last block that began
+        self._unstopped: set[int] = set()  # blocks on the wire that are over, but whose stop is still to come
         self._next_index = 0
         self._ids: set[str] = set()
         self._calls = 0
@@ -118,7 +120,7 @@ class AnthropicDecoder:
         """
         if self._ended:
             return []
-        if self._raw_reason is not None and self._block is None:
+        if self._raw_reason is not None and self._block is None and not self._unstopped:
             return self._end()
         if self._stray is not None and self._origin is None and self._last < 0:
             return self._end(
@@ -138,7 +140,7 @@ class AnthropicDecoder:
         return out
 
     def _read(self, event: dict[str, Any], name: str, out: list[Chunk]) -> None:
-        match event.get("type") or name:
+        match text_of(event, "type") or name:
             case "message_start":
                 self._begin(_object(event, "message"))
             case "content_block_start":
@@ -146,13 +148,18 @@ class AnthropicDecoder:
             case "content_block_delta":
                 self._feed_block(_wire_index(event), _object(event, "delta"), out)
             case "content_block_stop":
-                self._end_block(_wire_index(event), out)
+                index = _wire_index(event)
+                if index in self._unstopped:
+                    self._unstopped.remove(index)
+                else:
+                    self._end_block(index, out)
             case "message_delta":
                 self._read_end(_object(event, "delta"))
                 self._read_end(event)
             case "message_stop":
-                if self._block is not None:
-                    raise WireError("PROTOCOL", f"The provider ended the message while block {self._last} was open.")
+                if self._block is not None or self._unstopped:
+                    index = min(self._unstopped, default=self._last)
+                    raise WireError("PROTOCOL", f"The provider ended the message while block {index} was open.")
                 out += self._end()
             case "message":
                 self._whole(event, out)
@@ -184,8 +191,9 @@ class AnthropicDecoder:
         self._metadata |= {name: holder[name] for name in _SAID if holder.get(name) is not None}
 
     def _begin_block(self, index: int, content: dict[str, Any], out: list[Chunk]) -> None:
-        if self._block is not None:
-            raise WireError("PROTOCOL", f"The provider began block {index} while block {self._last} was open.")
+        if self._block is not None and index > self._last:  # llama.cpp stops all its blocks at the end of the message
+            self._unstopped.add(self._last)
+            self._end_block(self._last, out)
         if index <= self._last:
             raise WireError("PROTOCOL", f"The provider began block {index} after block {self._last}.")
         if self._raw_reason is not None:

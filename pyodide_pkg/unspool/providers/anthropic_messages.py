@@ -24,10 +24,16 @@ from unspool.messages import (
     ToolResult,
 )
 from unspool.providers.anthropic_block import ADAPTER
-from unspool.providers.conversation import arguments_of, misplaced, own_replay, with_pictures_shown
+from unspool.providers.conversation import (
+    arguments_of,
+    image_type,
+    misplaced,
+    own_replay,
+    with_pictures_shown,
+    words_of,
+)
 
 _API = "Anthropic's API"
-_IMAGE_TYPES = ("image/jpeg", "image/png", "image/gif", "image/webp")
 _NO_ID = re.compile(r"[^A-Za-z0-9_-]")
 
 type Block = dict[str, Any]
@@ -51,10 +57,7 @@ def conversation_of(messages: Sequence[Message], *, signed_only: bool) -> tuple[
     for message in with_pictures_shown(messages, ADAPTER):
         match message.role:
             case "system":
-                for part in message.parts:
-                    if not isinstance(part, TextPart):
-                        raise misplaced(part, message, _API)
-                system.append(message.text)
+                system.append(words_of(message, _API))
                 continue
             case "assistant":
                 blocks = _filled(block for part in message.parts for block in _said(part, message, signed_only))
@@ -143,12 +146,7 @@ def _filled(blocks: Iterable[Block]) -> list[Block]:
 def _source(image: Image) -> Block:
     if image.url is not None:
         return {"type": "url", "url": image.url}
-    media_type = (image.media_type or "").lower().replace("image/jpg", "image/jpeg")
-    if media_type not in _IMAGE_TYPES:
-        raise ConfigError(
-            "UNSUPPORTED", f"Anthropic takes images as JPEG, PNG, GIF and WebP, not as {image.media_type}."
-        )
-    return {"type": "base64", "media_type": media_type, "data": image.base64}
+    return {"type": "base64", "media_type": image_type(image, _API), "data": image.base64}
 
 
 def _id(id: str) -> str:

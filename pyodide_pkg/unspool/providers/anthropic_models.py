@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any, Literal, NamedTuple
 
 from unspool.contracts import ModelFacts
+from unspool.errors import ConfigError
 from unspool.providers.failure import listed_in
 from unspool.providers.fields import Fields, count_of, fields_of, text_or_none
 
@@ -18,6 +19,9 @@ _EFFORTS = ("low", "medium", "high", "xhigh", "max")
 _NO_XHIGH = ("low", "medium", "high", "max")
 _BUDGETED = ("low", "medium", "high")
 _MILLION = 1_000_000
+_MIN_BUDGET = 1_024
+_BUDGETS = {"low": 1_024, "medium": 4_096, "high": 16_384}
+"""Tokens for thinking, for models that know no efforts. 1,024 is the least that the API takes."""
 
 
 class _Family(NamedTuple):
@@ -76,6 +80,33 @@ def thinking_of(model: str) -> tuple[Thinking, bool]:
     """How a model is asked to think, and whether it takes `output_config.effort`. Unknown ones: as today's models."""
     family = _family(model)
     return (family.thinking, family.has_effort) if family else ("adaptive", True)
+
+
+def thinking_config(model: str, effort: str, max_tokens: int) -> tuple[dict[str, Any], str | None]:
+    """Write how a model is asked to think: `thinking`, and the effort to be sent beside it, if it takes one.
+
+    Args:
+        model: by name.
+        effort: as asked for.
+        max_tokens: limit of the answer.
+    Raises:
+        ConfigError: INVALID_OPTIONS for an effort that it does not know, and a limit too low for thinking.
+    """
+    way, has_effort = thinking_of(model)
+    told = effort if has_effort else None
+    if way == "adaptive":
+        return {"type": "adaptive"}, told
+    if effort not in _BUDGETS:
+        raise ConfigError(
+            "INVALID_OPTIONS", f"{model} takes the reasoning efforts {', '.join(_BUDGETS)}, not {effort!r}."
+        )
+    if max_tokens <= _MIN_BUDGET:
+        raise ConfigError(
+            "INVALID_OPTIONS", f"To think, {model} needs a limit of the answer above {_MIN_BUDGET} tokens."
+        )
+    # Thinking counts towards the limit of the answer, which must have room beside it.
+    budget = max(_MIN_BUDGET, min(_BUDGETS[effort], max_tokens // 2))
+    return {"type": "enabled", "budget_tokens": budget}, told
 
 
 def listed_models(body: Any) -> list[ModelFacts]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from unspool.contracts import ModelFacts, Request
 from unspool.errors import ConfigError
-from unspool.providers.request import check_tool_choice
+from unspool.options import check_tool_choice
 
 
 def settled(request: Request, facts: ModelFacts, *, stated_output: bool) -> Request:

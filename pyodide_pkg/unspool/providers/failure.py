@@ -52,7 +52,7 @@ _GENERAL: tuple[tuple[re.Pattern[str], Kind], ...] = (
     ),
     (re.compile(r"server_?error|internal|api_error|timeout"), ("PROVIDER", True)),
 )
-"""Those that say what the status says, for errors that have none."""
+"""Those that say what the status says, for errors that have none; words, where there are no names either."""
 
 _CONTEXT = re.compile(
     r"maximum context length|context (?:length|window|size|limit)[^.]{0,40}exceed"
@@ -143,7 +143,7 @@ def error_detail(value: object) -> dict[str, Any] | None:
         return cast("dict[str, Any]", error)
     if error:
         return {**members, "message": members.get("message") or error}
-    if members.get("object") == "error" or members.get("type") == "error":
+    if members.get("object") in ("error", "Error") or members.get("type") == "error":
         return members
     return None
 
@@ -172,13 +172,13 @@ def said_in(detail: Mapping[str, Any]) -> str:
     """Find the human-readable words of an error object; empty when there are none."""
     for name in ("message", "detail", "error_description", "errors", "title"):
         value: object = detail.get(name)
-        for _ in range(3):  # `[{"message": …}]` and `[{"msg": …}]`, as web frameworks wrap them
+        for _ in range(4):  # `[{"message": …}]` and `{"detail": [{"msg": …}]}`, as web frameworks wrap them
             if isinstance(value, list):
                 items = cast("list[object]", value)
                 value = items[0] if items else None
             elif isinstance(value, dict):
                 members = cast("dict[str, object]", value)
-                value = members.get("message") or members.get("msg")
+                value = members.get("message") or members.get("msg") or members.get("detail")
         if isinstance(value, str) and value.strip():
             return value
     return ""
@@ -197,7 +197,7 @@ def _kind(names: str, message: str, status: int | None) -> Kind:
     if status is not None:
         return _kind_of_status(status)
     for pattern, kind in _GENERAL:
-        if pattern.search(names):
+        if pattern.search(names or message.replace(" ", "_")):
             return kind
     return "PROVIDER", False
 
@@ -215,7 +215,7 @@ def _kind_of_status(status: int) -> Kind:
 
 
 def _request_id(headers: Mapping[str, str]) -> str | None:
-    for name in ("x-request-id", "request-id", "apim-request-id", "x-amzn-requestid"):
+    for name in ("x-request-id", "request-id", "apim-request-id", "x-amzn-requestid", "mistral-correlation-id"):
         value = headers.get(name)
         if value:
             return excerpt(value, 200)

@@ -10,20 +10,22 @@ from typing import TYPE_CHECKING, Any, cast
 
 from unspool.contracts import HttpRequest, ModelFacts, Request
 from unspool.errors import ProviderError
+from unspool.options import check_tool_choice
 from unspool.providers.failure import http_failure
-from unspool.providers.gemini_contents import contents_of
 from unspool.providers.gemini_decoder import GeminiDecoder
 from unspool.providers.gemini_failure import refined
+from unspool.providers.gemini_messages import conversation_of
 from unspool.providers.gemini_models import facts_of, listed_models, model_path, thinking_of
 from unspool.providers.gemini_schema import gemini_schema
 from unspool.providers.gemini_tool_calls import ADAPTER
-from unspool.providers.request import check_credential, check_tool_choice, endpoint, json_body, with_query
+from unspool.providers.request import endpoint, key_headers, lower_names, posted, with_extra, with_query
 
 if TYPE_CHECKING:
     from unspool.schema.native import Dialect
 
 __all__ = ["GeminiAdapter", "GeminiDecoder"]
 
+_KEY_HEADER = "x-goog-api-key"
 _MODES = {"auto": "AUTO", "required": "ANY", "none": "NONE"}
 
 
@@ -51,14 +53,14 @@ class GeminiAdapter:
         """
         self._include_thoughts = include_thoughts
         self._candidate = candidate
-        self._headers = {name.lower(): value for name, value in (headers or {}).items()}
+        self._headers = lower_names(headers)
 
     def build(self, request: Request, *, api_key: str | None, base_url: str) -> HttpRequest:
         """Turn the neutral request into HTTP.
 
         Args:
-            request: what to ask; members of `extra` win over ours, and where both are objects (`generationConfig`,
-                `toolConfig`) their members do.
+            request: what to ask; members of `extra` win over ours (those of `generationConfig` and `toolConfig` one
+                by one).
             api_key: sent as header, never in the address; None for servers without one.
             base_url: address up to and without `/models/…`; a query string is kept.
         Raises:
@@ -68,8 +70,8 @@ class GeminiAdapter:
                 UNSUPPORTED for a part that this wire has no form for.
         """
         url = endpoint(base_url, f"/{model_path(request.model)}:streamGenerateContent")
-        headers = self._sent_headers(api_key) | {"content-type": "application/json"}
-        return HttpRequest("POST", with_query(url, "alt=sse"), headers, json_body(self._body(request)))
+        headers = key_headers(self._headers, api_key, _KEY_HEADER)
+        return posted(with_query(url, "alt=sse"), headers, self._body(request))
 
     def decoder(self, request: Request) -> GeminiDecoder:
         """Make the decoder for the answer to this request."""
@@ -90,7 +92,7 @@ class GeminiAdapter:
             ConfigError: INVALID_OPTIONS, INVALID_CREDENTIAL.
         """
         url = with_query(endpoint(base_url, "/models"), "pageSize=1000")
-        return HttpRequest("GET", url, self._sent_headers(api_key), b"")
+        return HttpRequest("GET", url, key_headers(self._headers, api_key, _KEY_HEADER), b"")
 
     def models(self, body: Any) -> list[ModelFacts]:
         """Read the answer to `models_request`: the models that generate content.
@@ -100,13 +102,8 @@ class GeminiAdapter:
         """
         return listed_models(body)
 
-    def _sent_headers(self, api_key: str | None) -> dict[str, str]:
-        if api_key is None:
-            return dict(self._headers)
-        return self._headers | {"x-goog-api-key": check_credential(api_key)}
-
     def _body(self, request: Request) -> dict[str, Any]:
-        system, contents = contents_of(request.messages, request.model)
+        system, contents = conversation_of(request.messages, request.model)
         body: dict[str, Any] = {"contents": contents}
         if system is not None:
             body["systemInstruction"] = system
@@ -118,11 +115,7 @@ class GeminiAdapter:
         config = self._config(request)
         if config:
             body["generationConfig"] = config
-        for name, value in request.extra.items():
-            ours = body.get(name)
-            both = isinstance(ours, dict) and isinstance(value, dict)
-            body[name] = {**cast("dict[str, Any]", ours), **value} if both else value
-        return body
+        return with_extra(body, request.extra, "generationConfig", "toolConfig")
 
     def _config(self, request: Request) -> dict[str, Any]:
         config: dict[str, Any] = {}

@@ -17,7 +17,7 @@ from unspool.providers.gemini_failure import REASONS, block_failure, reason_fail
 from unspool.providers.gemini_tool_calls import ADAPTER, GeminiToolCalls
 from unspool.providers.kept_chars import KeptChars
 from unspool.providers.text_blocks import TextBlocks, TextKind
-from unspool.stream.chunks import BlockEnd, BlockStart, Chunk, Finish, UsageReport, provider_kind
+from unspool.stream.chunks import Chunk, Finish, UsageReport, provider_kind
 from unspool.stream.excerpt import excerpt
 from unspool.structured import strict_json
 from unspool.structured.partial_arguments import json_text
@@ -205,7 +205,6 @@ class GeminiDecoder:
             return
         kind = None if isinstance(text, str) else next((name for name in part if name not in _BESIDE), None)
         if kind is not None:
-            self._texts.close(out)
             self._add_whole(kind, part, is_thought, signature, out)
         elif isinstance(text, str | None):
             self._add_text("reasoning" if is_thought else "text", text or "", signature, out)
@@ -227,12 +226,11 @@ class GeminiDecoder:
         part = kept(part)
         self._kept.add(len(json_text(part)))
         image = None if kind != "inlineData" or is_thought else _image(part[kind], signature)
-        index = self._texts.number()
         if image is not None:
-            out += (BlockStart(index, "image"), BlockEnd(index, part=image))
+            self._texts.add_whole("image", image, out)
             return
         kind = provider_kind(kind, ADAPTER)
-        out += (BlockStart(index, kind), BlockEnd(index, part=ProviderPart(kind, Replay(ADAPTER, {"part": part}))))
+        self._texts.add_whole(kind, ProviderPart(kind, Replay(ADAPTER, {"part": part})), out)
 
 
 def _image(blob: object, signature: str | None) -> Image | None:

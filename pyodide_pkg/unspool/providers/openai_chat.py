@@ -5,36 +5,25 @@ Source: OpenAI API reference, "Create chat completion".
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 from unspool.contracts import HttpRequest, ModelFacts, Request
 from unspool.errors import ConfigError, ProviderError
-from unspool.messages import (
-    Image,
-    Message,
-    Part,
-    ProviderPart,
-    ReasoningPart,
-    RefusalPart,
-    TextPart,
-    ToolCall,
-    ToolResult,
-)
-from unspool.providers.conversation import arguments_text, misplaced, own_replay
+from unspool.options import check_tool_choice
 from unspool.providers.failure import http_failure
-from unspool.providers.fields import list_of
 from unspool.providers.openai_chat_decoder import OpenAIChatDecoder
+from unspool.providers.openai_chat_messages import OpenAIChatConversation
 from unspool.providers.openai_models import facts_of, listed_models
-from unspool.providers.openai_reasoning import FIELD as REASONING_DETAILS
 from unspool.providers.request import (
-    check_credential,
-    check_tool_choice,
     endpoint,
     host_of,
-    json_body,
+    key_headers,
     labelled_schema,
+    lower_names,
+    posted,
     sibling,
+    with_extra,
 )
 
 if TYPE_CHECKING:
@@ -43,10 +32,8 @@ if TYPE_CHECKING:
 __all__ = ["OpenAIChatAdapter", "OpenAIChatDecoder"]
 
 MaxTokensField = Literal["max_completion_tokens", "max_tokens"]
-Wire = dict[str, Any]
 
 _PATH = "/chat/completions"
-_API = "chat completions"
 _OPENAI_HOSTS = (".openai.com", ".openai.azure.com")
 
 
@@ -100,13 +87,14 @@ class OpenAIChatAdapter:
         self.base_url = base_url
         self._max_tokens_field: MaxTokensField | None = max_tokens_field
         self._include_usage = include_usage
-        self._reasoning_field = reasoning_field
         self._cumulative = cumulative
         self._choice = choice
-        self._headers = {header.lower(): value for header, value in (headers or {}).items()}
+        self._headers = lower_names(headers)
         self._key_header = key_header.lower()
         self._seed_field = seed_field
-        self._images_in_tool_results = images_in_tool_results
+        self._conversation = OpenAIChatConversation(
+            name, reasoning_field=reasoning_field, images_in_results=images_in_tool_results
+        )
         self.schema_dialect = schema_dialect
         self._models_path = models_path
         self._facts = facts
@@ -126,9 +114,7 @@ class OpenAIChatAdapter:
                 message of the wrong role, a tool call that was cut, a choice of a tool that is not there, a value
                 without JSON form; UNSUPPORTED for a part that this wire has no form for.
         """
-        headers = self._sent_headers(api_key) | {"content-type": "application/json"}
-        body = json_body(self._body(request, base_url))
-        return HttpRequest("POST", endpoint(base_url, _PATH), headers, body)
+        return posted(endpoint(base_url, _PATH), self._sent_headers(api_key), self._body(request, base_url))
 
     def decoder(self, request: Request) -> OpenAIChatDecoder:
         """Make the decoder for the answer to this request."""
@@ -143,23 +129,32 @@ class OpenAIChatAdapter:
         return self._facts(model)
 
     def models_request(self, *, api_key: str | None, base_url: str) -> HttpRequest:
-        """Ask which models there are. Raises ConfigError (INVALID_OPTIONS, INVALID_CREDENTIAL)."""
+        """Ask which models there are.
+
+        Raises:
+            ConfigError: INVALID_OPTIONS, INVALID_CREDENTIAL.
+        """
         return HttpRequest("GET", sibling(base_url, _PATH, self._models_path), self._sent_headers(api_key), b"")
 
     def models(self, body: Any) -> list[ModelFacts]:
-        """Read the answer to `models_request`. Raises WireError (PROTOCOL) when it lists no models."""
+        """Read the answer to `models_request`, parsed.
+
+        Raises:
+            WireError: PROTOCOL when it lists no models.
+        """
         return listed_models(body)
 
     def _sent_headers(self, api_key: str | None) -> dict[str, str]:
-        if api_key is None:
-            return dict(self._headers)
-        key = check_credential(api_key)
-        return self._headers | {self._key_header: f"Bearer {key}" if self._key_header == "authorization" else key}
+        return key_headers(self._headers, api_key, self._key_header)
 
-    def _body(self, request: Request, base_url: str) -> Wire:
+    def _body(self, request: Request, base_url: str) -> dict[str, Any]:
         if not request.messages:
             raise ConfigError("INVALID_OPTIONS", "The request has no messages.")
-        body: Wire = {"model": request.model, "messages": self._conversation(request.messages), "stream": True}
+        body: dict[str, Any] = {
+            "model": request.model,
+            "messages": self._conversation.write(request.messages),
+            "stream": True,
+        }
         if self._include_usage:
             body["stream_options"] = {"include_usage": True}
         if request.temperature is not None:
@@ -180,92 +175,7 @@ class OpenAIChatAdapter:
             body["tool_choice"] = {"type": "function", "function": {"name": choice}} if named else choice
         if request.output_schema is not None:
             body["response_format"] = {"type": "json_schema", "json_schema": labelled_schema(request.output_schema)}
-        return body | request.extra
-
-    def _conversation(self, messages: Sequence[Message]) -> list[Wire]:
-        """A message of ours is one of the wire, but one for each result of a tool.
-
-        Pictures that tools and the model made have no place in their messages. A user message shows them; behind the
-        last of the results, because those must follow their calls at once.
-        """
-        out: list[Wire] = []
-        shown: list[Wire] = []
-        for message in messages:
-            if shown and message.role != "tool":
-                out.append({"role": "user", "content": shown})
-                shown = []
-            match message.role:
-                case "assistant":
-                    out.append(self._assistant(message, shown))
-                case "tool":
-                    out += [self._result(part, message, shown) for part in message.parts]
-                case _:
-                    out.append({"role": message.role, "content": _content(message)})
-        if shown:
-            out.append({"role": "user", "content": shown})
-        return out
-
-    def _result(self, part: Part, message: Message, shown: list[Wire]) -> Wire:
-        if not isinstance(part, ToolResult):
-            raise misplaced(part, message, _API)
-        pieces = [_piece(piece, message) for piece in part.parts]
-        images = [piece for piece in part.parts if isinstance(piece, Image)]
-        content: str | list[Wire] = part.text
-        if images and self._images_in_tool_results:
-            content = pieces
-        elif images:
-            content = content or "The result is shown below."
-            shown += _shown(images, f"Images of the tool result {part.call_id}:", message)
-        return {"role": "tool", "tool_call_id": part.call_id, "content": content}
-
-    def _assistant(self, message: Message, shown: list[Wire]) -> Wire:
-        calls: list[Wire] = []
-        details: list[Any] = []
-        for part in message.parts:
-            if isinstance(part, ToolCall):
-                function = {"name": part.name, "arguments": arguments_text(part)}
-                calls.append({"id": part.id, "type": "function", "function": function})
-            elif isinstance(part, ProviderPart):
-                details += list_of((own_replay(part.replay, self.name) or {}).get(REASONING_DETAILS))
-            elif not isinstance(part, TextPart | ReasoningPart | RefusalPart | Image):
-                raise misplaced(part, message, _API)
-        wire: Wire = {"role": "assistant", "content": message.text}
-        if calls:
-            wire["content"] = message.text or None
-            wire["tool_calls"] = calls
-        if message.refusal:
-            wire["refusal"] = message.refusal
-        if self._reasoning_field is not None:
-            wire[self._reasoning_field] = message.reasoning
-        if details:
-            wire[REASONING_DETAILS] = details
-        if message.images:
-            shown += _shown(message.images, "Images of your answer above:", message)
-        return wire
-
-
-def _content(message: Message) -> str | list[Wire]:
-    if message.role == "user" and message.images:
-        return [_piece(part, message) for part in message.parts]
-    for part in message.parts:
-        if not isinstance(part, TextPart):
-            raise misplaced(part, message, _API)
-    return message.text
-
-
-def _piece(part: Part, message: Message) -> Wire:
-    if isinstance(part, TextPart):
-        return {"type": "text", "text": part.text}
-    if not isinstance(part, Image):
-        raise misplaced(part, message, _API)
-    image: Wire = {"url": part.data_url}
-    if part.detail is not None:
-        image["detail"] = part.detail
-    return {"type": "image_url", "image_url": image}
-
-
-def _shown(images: Sequence[Image], title: str, message: Message) -> list[Wire]:
-    return [{"type": "text", "text": title}, *(_piece(image, message) for image in images)]
+        return with_extra(body, request.extra)
 
 
 def _max_tokens_field(base_url: str) -> MaxTokensField:

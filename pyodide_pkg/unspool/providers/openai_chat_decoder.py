@@ -13,12 +13,12 @@ from typing import Any, cast
 from unspool.errors import ConfigError, ProviderError, StreamTruncatedError, UnspoolError, WireError
 from unspool.messages import FinishReason, Image, Origin, ProviderPart, Replay, Usage
 from unspool.providers.failure import detail_in, error_detail, said_in, stream_failure
-from unspool.providers.fields import Fields, count_of, fields_of, list_of, no_object, report_of, text_or_none
+from unspool.providers.fields import Fields, count_of, fields_of, list_of, no_object, report_of, text_of, text_or_none
 from unspool.providers.openai_reasoning import FIELD as REASONING_DETAILS
 from unspool.providers.openai_reasoning import ReasoningDetails
 from unspool.providers.openai_tool_calls import OpenAIToolCalls, grown
 from unspool.providers.text_blocks import TextBlocks, TextKind
-from unspool.stream.chunks import BlockEnd, BlockStart, Chunk, Finish, UsageReport
+from unspool.stream.chunks import Chunk, Finish, UsageReport
 from unspool.stream.excerpt import excerpt
 from unspool.structured import strict_json
 
@@ -177,9 +177,8 @@ class OpenAIChatDecoder:
         out += self._tools.finish()
         details = self._details.whole()
         if details:
-            index = self._texts.number()
             part = ProviderPart(REASONING_DETAILS, Replay(self._adapter, {REASONING_DETAILS: details}))
-            out += (BlockStart(index, REASONING_DETAILS), BlockEnd(index, part=part))
+            self._texts.add_whole(REASONING_DETAILS, part, out)
         if self._usage is not None:
             out.append(UsageReport(_usage(self._usage)))
         raw = self._raw_reason
@@ -238,9 +237,7 @@ class OpenAIChatDecoder:
             self._read_delta(cast("dict[str, Any]", message), out)
         if not _SAID_OF_CHOICE.isdisjoint(choice):
             self._keep(choice, _SAID_OF_CHOICE)
-        text = choice.get("text")
-        if isinstance(text, str):  # the older completions endpoint
-            self._add("text", text, out)
+        self._add("text", text_of(choice, "text"), out)  # the older completions endpoint
         reason = choice.get("finish_reason")
         if isinstance(reason, str) and reason:
             self._raw_reason = reason
@@ -250,8 +247,7 @@ class OpenAIChatDecoder:
         content = delta.get("content")
         if isinstance(content, list):
             for part in cast("list[object]", content):
-                kind, text = _content_part(part)
-                self._add(kind, text, out)
+                self._add_part(part, out)
         elif isinstance(content, str):
             self._add("text", content, out)
         elif content:
@@ -277,6 +273,10 @@ class OpenAIChatDecoder:
             self._texts.close(out)
             self._tools.feed(cast("dict[str, Any]", call), out)
 
+    def _add_part(self, part: object, out: list[Chunk]) -> None:
+        kind, text = _content_part(part)
+        self._add(kind, text, out)
+
     def _add(self, kind: TextKind, text: str, out: list[Chunk]) -> None:
         if text and self._cumulative:
             text, self._seen[kind] = grown(self._seen.get(kind, ""), text), text
@@ -290,9 +290,7 @@ class OpenAIChatDecoder:
                 image = Image(fields_of(holder).get("url", holder))
             except ConfigError as error:
                 raise WireError("PROTOCOL", f"The provider sent an image that is none: {error.message}") from error
-            self._texts.close(out)
-            index = self._texts.number()
-            out += (BlockStart(index, "image"), BlockEnd(index, part=image))
+            self._texts.add_whole("image", image, out)
 
     def _add_annotations(self, annotations: object) -> None:
         known: list[object] = self._metadata.get("annotations", [])
@@ -314,14 +312,19 @@ def _content_part(part: object) -> tuple[TextKind, str]:
     if isinstance(part, str):
         return "text", part
     members = fields_of(part)
-    match members.get("type"):
+    if part is not None and not isinstance(part, dict):
+        raise WireError("PROTOCOL", "The provider sent a part of content that is neither text nor an object.")
+    match text_of(members, "type"):
         case "thinking" | "reasoning":
-            inner = members.get("thinking") or members.get("reasoning") or members.get("text")
-            return "reasoning", inner if isinstance(inner, str) else _joined(inner, ("text",))
+            name = next((name for name in ("thinking", "reasoning") if members.get(name)), "text")
+            if isinstance(members.get(name), list):
+                pieces = list_of(members[name])
+                return "reasoning", "".join(text_of(fields_of(piece), "text") for piece in pieces)
+            return "reasoning", text_of(members, name)
         case "refusal":
-            return "refusal", text_or_none(members, "refusal") or ""
+            return "refusal", text_of(members, "refusal")
         case _:
-            return "text", text_or_none(members, "text") or ""
+            return "text", text_of(members, "text")
 
 
 def _joined(items: object, names: Sequence[str]) -> str:

@@ -55,6 +55,11 @@ def facts_of(model: str) -> ModelFacts | None:
     return None
 
 
+def unknown_facts(model: str) -> ModelFacts | None:
+    """Nothing: of servers that run models of anyone, whose names say nothing. Their lists of models may say more."""
+    return None
+
+
 def listed_models(body: Any) -> list[ModelFacts]:
     """Read a list of models as compatible servers give it: `{"data": […]}`, `{"models": […]}` or a bare list.
 
@@ -92,7 +97,8 @@ def _model(name: str, item: Fields) -> ModelFacts:
 def _efforts(item: Fields) -> tuple[str, ...] | None:
     """None of them where the server lists what the model takes, and reasoning is not among it."""
     supported = {*map(str, list_of(item.get("supported_parameters")))}
-    return () if supported and supported.isdisjoint(("reasoning", "reasoning_effort")) else None
+    never = fields_of(item.get("capabilities")).get("reasoning") is False  # Mistral
+    return () if never or (supported and supported.isdisjoint(("reasoning", "reasoning_effort"))) else None
 
 
 def _sees(item: Fields) -> bool | None:

@@ -11,19 +11,13 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from unspool.contracts import HttpRequest, ModelFacts, Request
 from unspool.errors import ConfigError, ProviderError
+from unspool.options import check_tool_choice
 from unspool.providers.failure import http_failure
 from unspool.providers.openai_models import facts_of, listed_models
 from unspool.providers.openai_responses_decoder import OpenAIResponsesDecoder
-from unspool.providers.openai_responses_input import input_of
 from unspool.providers.openai_responses_items import ADAPTER
-from unspool.providers.request import (
-    check_credential,
-    check_tool_choice,
-    endpoint,
-    json_body,
-    labelled_schema,
-    sibling,
-)
+from unspool.providers.openai_responses_messages import conversation_of
+from unspool.providers.request import endpoint, key_headers, labelled_schema, lower_names, posted, sibling, with_extra
 
 if TYPE_CHECKING:
     from unspool.schema.native import Dialect
@@ -31,7 +25,6 @@ if TYPE_CHECKING:
 __all__ = ["OpenAIResponsesAdapter", "OpenAIResponsesDecoder"]
 
 _PATH = "/responses"
-_MERGED = ("reasoning", "text")
 
 
 class OpenAIResponsesAdapter:
@@ -64,7 +57,7 @@ class OpenAIResponsesAdapter:
         self._encrypted_reasoning = encrypted_reasoning
         self._final_output = final_output
         self._schema_field = schema_field
-        self._headers = {name.lower(): value for name, value in (headers or {}).items()}
+        self._headers = lower_names(headers)
 
     def build(self, request: Request, *, api_key: str | None, base_url: str) -> HttpRequest:
         """Turn the neutral request into HTTP.
@@ -78,8 +71,7 @@ class OpenAIResponsesAdapter:
                 message of the wrong role, a tool call that was cut, a choice of a tool that is not there, a value
                 without JSON form; UNSUPPORTED for stop texts, a seed, and a part that this wire has no form for.
         """
-        headers = self._sent_headers(api_key) | {"content-type": "application/json"}
-        return HttpRequest("POST", endpoint(base_url, _PATH), headers, json_body(self._body(request)))
+        return posted(endpoint(base_url, _PATH), key_headers(self._headers, api_key), self._body(request))
 
     def decoder(self, request: Request) -> OpenAIResponsesDecoder:
         """Make the decoder for the answer to this request."""
@@ -102,7 +94,7 @@ class OpenAIResponsesAdapter:
         Raises:
             ConfigError: INVALID_OPTIONS, INVALID_CREDENTIAL.
         """
-        return HttpRequest("GET", sibling(base_url, _PATH, "/models"), self._sent_headers(api_key), b"")
+        return HttpRequest("GET", sibling(base_url, _PATH, "/models"), key_headers(self._headers, api_key), b"")
 
     def models(self, body: Any) -> list[ModelFacts]:
         """Read the answer to `models_request`, parsed.
@@ -112,15 +104,10 @@ class OpenAIResponsesAdapter:
         """
         return listed_models(body)
 
-    def _sent_headers(self, api_key: str | None) -> dict[str, str]:
-        if api_key is None:
-            return dict(self._headers)
-        return self._headers | {"authorization": f"Bearer {check_credential(api_key)}"}
-
     def _body(self, request: Request) -> dict[str, Any]:
         _refuse_what_is_not_there(request)
         stored = request.extra.get("store") is True
-        instructions, items = input_of(request.messages, stored=stored)
+        instructions, items = conversation_of(request.messages, stored=stored)
         body: dict[str, Any] = {"model": request.model, "input": items, "stream": True, "store": False}
         if instructions is not None:
             body["instructions"] = instructions
@@ -145,12 +132,7 @@ class OpenAIResponsesAdapter:
             body["reasoning"] = {"effort": request.reasoning_effort}
         if self._asks_for_reasoning(request):
             body["include"] = ["reasoning.encrypted_content"]
-        merged = {
-            name: body[name] | request.extra[name]
-            for name in _MERGED
-            if isinstance(body.get(name), dict) and isinstance(request.extra.get(name), dict)
-        }
-        return body | request.extra | merged
+        return with_extra(body, request.extra, "reasoning", "text")
 
     def _asks_for_reasoning(self, request: Request) -> bool:
         if self._encrypted_reasoning is not None:

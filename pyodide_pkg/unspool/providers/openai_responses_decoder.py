@@ -152,7 +152,7 @@ class OpenAIResponsesDecoder:
 
     def _read(self, event: Fields, size: int, out: list[Chunk]) -> list[Chunk]:
         """Read an event into `out`; give the end of the response, if it is one."""
-        kind = text_or_none(event, "type") or ""
+        kind = text_of(event, "type")
         if kind in _DELTAS:
             type, numbering = _DELTAS[kind]
             text = text_of(event, "delta")

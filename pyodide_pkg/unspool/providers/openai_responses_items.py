@@ -203,9 +203,13 @@ class WrittenItem(OutputItem):
 
 
 def written_in(part: Fields) -> tuple[str, str]:
-    """Give the type and the text of a content part; no text for parts of other kinds."""
-    type = part.get("type")
-    if not isinstance(type, str) or type not in _KINDS:
+    """Give the type and the text of a content part; no text for parts of other kinds.
+
+    Raises:
+        WireError: PROTOCOL when one of them is no text.
+    """
+    type = text_of(part, "type")
+    if type not in _KINDS:
         return "", ""
     return type, text_of(part, "refusal" if type == "refusal" else "text")
 

@@ -8,14 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from unspool.contracts import ModelFacts
 from unspool.errors import ConfigError
+from unspool.providers.mistral import MistralAdapter
 from unspool.providers.openai_chat import OpenAIChatAdapter
-
-
-def _unknown(model: str) -> ModelFacts | None:
-    """The names say nothing: these servers run models of anyone. Their lists of models may say more."""
-    return None
+from unspool.providers.openai_models import unknown_facts
 
 
 def azure(resource: str | None = None) -> OpenAIChatAdapter:
@@ -40,7 +36,7 @@ def deepseek() -> OpenAIChatAdapter:
         base_url="https://api.deepseek.com",
         max_tokens_field="max_tokens",
         reasoning_field="reasoning_content",
-        facts=_unknown,
+        facts=unknown_facts,
     )
 
 
@@ -50,7 +46,7 @@ def groq() -> OpenAIChatAdapter:
         name="groq",
         base_url="https://api.groq.com/openai/v1",
         max_tokens_field="max_completion_tokens",
-        facts=_unknown,
+        facts=unknown_facts,
     )
 
 
@@ -62,7 +58,7 @@ def llama_cpp() -> OpenAIChatAdapter:
         base_url="http://localhost:8080/v1",
         max_tokens_field="max_tokens",
         reasoning_field="reasoning_content",
-        facts=_unknown,
+        facts=unknown_facts,
     )
 
 
@@ -74,21 +70,13 @@ def lm_studio() -> OpenAIChatAdapter:
         base_url="http://localhost:1234/v1",
         max_tokens_field="max_tokens",
         models_path="//api/v0/models",
-        facts=_unknown,
+        facts=unknown_facts,
     )
 
 
 def mistral() -> OpenAIChatAdapter:
-    """Mistral. It refuses fields unknown to it and a user message right behind a tool's, and gives usage unasked."""
-    return OpenAIChatAdapter(
-        name="mistral",
-        base_url="https://api.mistral.ai/v1",
-        max_tokens_field="max_tokens",
-        include_usage=False,
-        seed_field="random_seed",
-        images_in_tool_results=True,
-        facts=_unknown,
-    )
+    """Mistral, whose ways need more than settings; see `unspool.providers.mistral`."""
+    return MistralAdapter()
 
 
 def ollama() -> OpenAIChatAdapter:
@@ -100,7 +88,7 @@ def ollama() -> OpenAIChatAdapter:
         max_tokens_field="max_tokens",
         reasoning_field="reasoning",
         models_path="//api/tags",
-        facts=_unknown,
+        facts=unknown_facts,
     )
 
 
@@ -110,7 +98,7 @@ def openrouter() -> OpenAIChatAdapter:
         name="openrouter",
         base_url="https://openrouter.ai/api/v1",
         max_tokens_field="max_tokens",
-        facts=_unknown,
+        facts=unknown_facts,
     )
 
 
@@ -122,7 +110,7 @@ def vllm() -> OpenAIChatAdapter:
         base_url="http://localhost:8000/v1",
         max_tokens_field="max_tokens",
         reasoning_field="reasoning",
-        facts=_unknown,
+        facts=unknown_facts,
     )
 
 
@@ -143,6 +131,8 @@ PROFILES: Final[dict[str, Callable[[], OpenAIChatAdapter]]] = {
 def profile(name: str) -> OpenAIChatAdapter:
     """Make the adapter of a profile.
 
+    Args:
+        name: as for `llms.OpenAIChat`.
     Raises:
         ConfigError: INVALID_OPTIONS when there is none of this name.
     """

@@ -48,10 +48,12 @@ class ConfigurableProvider:
     __slots__ = ("active", "provider", "route")
 
     def __init__(self, provider: str, route: Route, active: bool) -> None:
+        """Made by `Runtime`."""
         self.provider = provider
         self.route = route
         """As it serves, or as it was declared."""
         self.active = active
+        """Whether it serves."""
 
     def __repr__(self) -> str:
         return f"ConfigurableProvider({self.provider!r}, active={self.active})"
@@ -63,6 +65,7 @@ class Registration:
     __slots__ = ("_providers", "_registry")
 
     def __init__(self, registry: ProviderRegistry, providers: Sequence[str]) -> None:
+        """Made by `Runtime`."""
         self._registry: ProviderRegistry | None = registry
         self._providers = tuple(providers)
 

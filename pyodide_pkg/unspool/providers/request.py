@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from unspool.contracts import OutputSchema, Request
+from unspool.contracts import HttpRequest, OutputSchema
 from unspool.errors import ConfigError
 from unspool.stream.nesting import is_deeper
 
@@ -98,21 +98,44 @@ def check_credential(api_key: str) -> str:
     return api_key
 
 
-def check_tool_choice(request: Request) -> str | None:
-    """Give the choice between tools that a request makes, when it has any tools.
+def lower_names(headers: Mapping[str, str] | None) -> dict[str, str]:
+    """Copy headers, their names in lower case, so that those of one name meet."""
+    return {name.lower(): value for name, value in (headers or {}).items()}
 
-    Returns:
-        "auto", "required", "none" or the name of a tool of the request; None when it makes no choice.
+
+def key_headers(headers: Mapping[str, str], api_key: str | None, name: str = "authorization") -> dict[str, str]:
+    """Copy headers and add the key, if there is one: as bearer token, or bare in a header of any other name.
+
     Raises:
-        ConfigError: INVALID_OPTIONS when a tool is demanded that the request does not have.
+        ConfigError: INVALID_CREDENTIAL, as `check_credential`.
     """
-    choice = request.tool_choice
-    if choice is None or choice in ("auto", "none"):
-        return choice if request.tools else None
-    if not request.tools or (choice != "required" and all(tool.get("name") != choice for tool in request.tools)):
-        what = "a tool" if choice == "required" else f"the tool {choice!r}"
-        raise ConfigError("INVALID_OPTIONS", f"tool_choice demands {what}, which the request does not have.")
-    return choice
+    if api_key is None:
+        return dict(headers)
+    key = check_credential(api_key)
+    return {**headers, name: f"Bearer {key}" if name == "authorization" else key}
+
+
+def posted(url: str, headers: Mapping[str, str], body: Mapping[str, Any]) -> HttpRequest:
+    """Give the request that sends a body.
+
+    Raises:
+        ConfigError: INVALID_OPTIONS, as `json_body`.
+    """
+    return HttpRequest("POST", url, {**headers, "content-type": "application/json"}, json_body(body))
+
+
+def with_extra(body: Mapping[str, Any], extra: Mapping[str, Any], *joined: str) -> dict[str, Any]:
+    """Put the caller's own members over a body; of those named, where both are objects, member by member."""
+    both = {name: (body.get(name), extra.get(name)) for name in joined}
+    return {
+        **body,
+        **extra,
+        **{
+            name: {**ours, **own}
+            for name, (ours, own) in both.items()
+            if isinstance(ours, dict) and isinstance(own, dict)
+        },
+    }
 
 
 def labelled_schema(output: OutputSchema) -> dict[str, Any]:

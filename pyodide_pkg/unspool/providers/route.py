@@ -154,6 +154,8 @@ class Route(Immutable):
     def replaced(self, **changes: Any) -> Route:
         """Give a route that differs in what is named: arguments of `Route`, options of calls among them.
 
+        Args:
+            changes: what differs.
         Raises:
             ConfigError: INVALID_OPTIONS, also for a name that is none of these, and for `provider`.
         """

@@ -1,10 +1,10 @@
-"""TextBlocks: the numbers of an answer's blocks, and its texts as blocks. No IO, no clock."""
+"""TextBlocks: the numbers of an answer's blocks, and those of its blocks that follow each other. No IO, no clock."""
 
 from __future__ import annotations
 
 from typing import Literal
 
-from unspool.messages import Replay
+from unspool.messages import Part, Replay
 from unspool.stream.chunks import BlockEnd, BlockStart, Chunk, ReasoningDelta, TextDelta
 
 TextKind = Literal["text", "reasoning", "refusal"]
@@ -37,6 +37,12 @@ class TextBlocks:
             out.append(BlockStart(self._index, kind))
         if text:
             out.append(ReasoningDelta(self._index, text) if kind == "reasoning" else TextDelta(self._index, text))
+
+    def add_whole(self, kind: str, part: Part, out: list[Chunk]) -> None:
+        """End the open block, and give one that comes whole: a picture, or a part of the provider's own."""
+        self.close(out)
+        index = self.number()
+        out += (BlockStart(index, kind), BlockEnd(index, part=part))
 
     def close(self, out: list[Chunk], replay: Replay | None = None) -> None:
         """End the open block, if there is one."""

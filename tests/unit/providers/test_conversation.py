@@ -26,9 +26,13 @@ from unspool.providers.anthropic import AnthropicAdapter
 from unspool.providers.conversation import (
     arguments_of,
     arguments_text,
+    image_type,
     misplaced,
     own_replay,
+    result_text,
+    url_piece,
     with_pictures_shown,
+    words_of,
 )
 from unspool.providers.gemini import GeminiAdapter
 from unspool.providers.openai_chat import OpenAIChatAdapter
@@ -56,6 +60,50 @@ def test_pictures_of_another_models_answer_are_shown_behind_it(after: list[Messa
     answer = Message("assistant", ["x", PICTURE, own, call])
     assert with_pictures_shown([answer, *after], "a") == [Message("assistant", ["x", own, call]), *then]
     assert with_pictures_shown([UserMessage(PICTURE)], "a") == [UserMessage(PICTURE)]
+
+
+def test_pictures_of_tools_are_shown_behind_the_results() -> None:
+    """Where results hold nothing but text. They follow their calls at once, and say what was taken out of them."""
+    call = Message("assistant", [PICTURE, ToolCall("c", "f", "{}"), ToolCall("d", "f", "{}")])
+    first = Message("tool", [ToolResult("c", ["x", PICTURE, "y"], is_error=True)])
+    second = Message("tool", [ToolResult("d", [PICTURE]), ToolResult("e", "z")])
+    conversation = [call, first, second, UserMessage("u")]
+    assert with_pictures_shown(conversation, "a", in_results=False) == [
+        call.with_parts(call.parts[1:]),
+        Message("tool", [ToolResult("c", ["x", "y"], is_error=True)]),
+        Message("tool", [ToolResult("d", "The result is shown below."), ToolResult("e", "z")]),
+        SHOWN,
+        UserMessage(["Images of the tool result c:", PICTURE]),
+        UserMessage(["Images of the tool result d:", PICTURE]),
+        UserMessage("u"),
+    ]
+    assert with_pictures_shown(conversation, "a")[1:3] == [first, second]
+    file = ToolResult("c", [File("a.txt"), PICTURE])
+    kept = with_pictures_shown([Message("tool", [file, "x"])], "a", in_results=False)
+    with pytest.raises(ConfigError, match="UNSUPPORTED"):
+        result_text(kept[0].parts[0], kept[0], "this API")  # type: ignore[arg-type]
+    assert kept[0].parts[1] == TextPart("x")
+
+
+def test_words_and_pieces() -> None:
+    user = UserMessage(["a", Image("https://h/x.png", detail="low"), "b"])
+    assert words_of(UserMessage(["a", "b"]), "this API") == "ab"
+    with pytest.raises(ConfigError, match="UNSUPPORTED"):
+        words_of(user, "this API")
+    assert [url_piece(part, user, "this API") for part in user.parts] == [
+        {"type": "text", "text": "a"},
+        {"type": "image_url", "image_url": {"url": "https://h/x.png", "detail": "low"}},
+        {"type": "text", "text": "b"},
+    ]
+    with pytest.raises(ConfigError, match="INVALID_OPTIONS"):
+        url_piece(ToolCall("c", "f", "{}"), user, "this API")
+
+
+def test_media_types_of_pictures() -> None:
+    for told, type in (("image/jpg", "image/jpeg"), ("IMAGE/PNG", "image/png"), ("image/webp", "image/webp")):
+        assert image_type(Image(b"x", media_type=told), "It") == type
+    with pytest.raises(ConfigError, match="UNSUPPORTED: It takes"):
+        image_type(Image(b"x", media_type="image/svg+xml"), "It")
 
 
 @pytest.mark.parametrize(

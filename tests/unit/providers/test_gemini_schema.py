@@ -87,3 +87,17 @@ def test_deep_schemas() -> None:
     for _ in range(120):
         wire = wire["items"]
     assert wire == {"enum": ["x"]}
+
+
+def test_values_that_are_not_enumerated() -> None:
+    """Texts and numbers are; of others only the type can be told."""
+    wanted = {
+        "plain": ({"enum": [1, 0, "a"]}, {"enum": [1, 0, "a"]}),
+        "null": ({"enum": [1, None]}, {"anyOf": [{"enum": [1]}, {"type": "null"}]}),
+        "bool": ({"enum": [True, False]}, {"type": "boolean"}),
+        "none": ({"enum": [None, True]}, {"type": ["boolean", "null"]}),
+        "deep": ({"enum": ["a", [1], {"b": 2}]}, {"anyOf": [{"enum": ["a"]}, {"type": "array"}, {"type": "object"}]}),
+    }
+    for asked, given in wanted.values():
+        assert gemini_schema(asked) == given
+        assert gemini_schema(freeze_object(asked, "schema")) == given

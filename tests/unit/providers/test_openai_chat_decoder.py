@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.wire import assembled
+from tests.wire import assembled, chunks_of
 
 from unspool.errors import ProviderError, StreamError, WireError
 from unspool.messages import Image, Origin, ProviderPart, Replay, TextPart, Usage
 from unspool.providers.openai_chat_decoder import OpenAIChatDecoder
-from unspool.stream import check_order
+from unspool.stream import ResponseMachine, check_order
 from unspool.stream.chunks import BlockEnd, BlockStart, Chunk, Finish, ReasoningDelta, TextDelta, UsageReport
 
 
@@ -228,7 +228,7 @@ def test_what_came_in_the_same_event_is_kept() -> None:
         event({"content": False}),
         event({"content": []}),
         event(
-            {"content": [None, 5, {}, {"type": "x"}, {"type": "text", "text": 5}, {"type": "thinking", "thinking": 5}]}
+            {"content": [None, {}, {"type": "x"}, {"type": "text", "text": None}, {"type": "thinking", "thinking": 0}]}
         ),
         event({"reasoning": 5, "reasoning_content": {"x": 1}, "reasoning_details": 5, "refusal": 5}),
         event({"reasoning_details": [5, None, {"text": 5}, {"type": "reasoning.encrypted", "data": "x"}]}),
@@ -241,13 +241,31 @@ def test_what_came_in_the_same_event_is_kept() -> None:
         {"type": "ping"},
         {"error": None, "choices": []},
         {"choices": [{"text": None}]},
-        {"choices": [{"text": 5}]},
         {"choices": [{"message": 5}]},
     ],
 )
 def test_what_is_passed_over(odd: Any) -> None:
     """F25 and its neighbours."""
     assert assembled(decode(event({"content": "a"}), odd, event({"content": "b"}, "stop"))).text == "ab"
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {"choices": [{"text": 5}]},
+        event({"content": 5}),
+        event({"content": [5]}),
+        event({"content": [["x"]]}),
+        event({"content": [{"type": 5, "text": "x"}]}),
+        event({"content": [{"type": "text", "text": 5}]}),
+        event({"content": [{"type": "refusal", "refusal": {}}]}),
+        event({"content": [{"type": "thinking", "thinking": 5}]}),
+        event({"content": [{"type": "thinking", "thinking": [{"type": "text", "text": 5}]}]}),
+    ],
+)
+def test_what_would_lose_a_part_of_the_answer(odd: Any) -> None:
+    message = assembled(decode(event({"content": "a"}), odd, event({"content": "b"}, "stop")))
+    assert (message.text, message.finish_reason) == ("a", "error")
 
 
 def test_cumulative() -> None:
@@ -360,11 +378,13 @@ LOOKALIKE = st.recursive(
 
 @given(st.lists(LOOKALIKE, max_size=5), st.booleans(), st.integers(0, 1))
 def test_any_value_anywhere(events: list[Any], cumulative: bool, choice: int) -> None:
-    """Chunks, or a typed end; never an exception."""
-    chunks = decode(*events, cumulative=cumulative, choice=choice)
+    """Chunks, or a typed end; never an exception, also not one that the machine would make a typed end of."""
+    machine = ResponseMachine(OpenAIChatDecoder(choice=choice, cumulative=cumulative), content_type=None)
+    chunks = chunks_of(machine, [events])
     finish = chunks[-1]
     assert isinstance(finish, Finish)
     if finish.error is not None:
+        assert "could not be decoded" not in finish.error.message
         finish.error.to_wire()
     assembled(chunks).to_wire()
 

@@ -138,7 +138,7 @@ def test_schema_where_chat_completions_have_it() -> None:
 )
 def test_answer_that_uses_up_its_tokens(options: dict[str, Any], reason: str) -> None:
     """F37: llama.cpp calls it completed. The fixture has 5 tokens."""
-    text = (FIXTURES / "openai-responses" / "text.sse").read_bytes()
+    text = (FIXTURES / "openai_responses" / "text.sse").read_bytes()
     adapter = OpenAIResponsesAdapter()
     message, finish = message_of(text, lambda: adapter.decoder(ask(**options)))
     assert (finish.reason, finish.raw_reason) == (reason, "completed")
@@ -281,7 +281,7 @@ def test_failure() -> None:
 
 async def test_tool_round_trip() -> None:
     """F33: a call, its result, and the answer; the second request takes the first answer back item by item."""
-    folder = FIXTURES / "openai-responses"
+    folder = FIXTURES / "openai_responses"
     transport = ScriptedTransport(
         [(folder / "encrypted-reasoning.sse").read_bytes(), (folder / "reasoning-summary.sse").read_bytes()]
     )

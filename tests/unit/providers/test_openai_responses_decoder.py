@@ -19,7 +19,7 @@ from unspool.stream import ResponseMachine, check_order
 from unspool.stream.chunks import BlockEnd, BlockStart, Chunk, Finish, TextDelta, ToolArgumentsDelta, UsageReport
 from unspool.stream.response import MAX_BLOCKS
 
-HERE = FIXTURES / "openai-responses"
+HERE = FIXTURES / "openai_responses"
 
 
 def decode(*events: Any, final_output: bool = True) -> list[Chunk]:
@@ -201,7 +201,7 @@ def test_error_event(data: str) -> None:
         {"type": "response.made_up.event", "item": 5},
         {"type": "ping"},
         {"type": "keepalive"},
-        {"type": 5},
+        {"type": None},
         text(None),
         text(""),
         {"type": "response.created", "response": 5},
@@ -228,6 +228,7 @@ def test_what_is_passed_over(odd: Any) -> None:
     [
         ([5], "not an object"),
         ([text(5)], "not text"),
+        ([{"type": 5}], "not text"),
         ([added({"id": "x"})], "no type"),
         ([added(call()), arguments(["{"])], "not text"),
         ([added(call()), text("a")], "function_call"),

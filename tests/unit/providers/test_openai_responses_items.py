@@ -179,7 +179,10 @@ def test_picture_that_cannot_be_read(result: str | None, format: str | None) -> 
 def test_reading_members() -> None:
     assert as_sent("\ud83d\ude00") == "😀"
     assert written_in({"type": "refusal", "refusal": "no"}) == ("refusal", "no")
-    assert written_in({"type": ["x"]}) == ("", "")
+    assert written_in({"type": "x", "text": 5}) == ("", "")
+    for part in ({"type": ["x"]}, {"type": "output_text", "text": 5}):
+        with pytest.raises(WireError, match="PROTOCOL"):
+            written_in(part)
 
 
 def test_whole_texts_said_again_cost_their_size() -> None:

@@ -12,12 +12,15 @@ from unspool.errors import ConfigError
 from unspool.messages import UserMessage
 from unspool.providers.request import (
     check_credential,
-    check_tool_choice,
     endpoint,
     host_of,
     is_local,
     json_body,
+    key_headers,
+    lower_names,
+    posted,
     sibling,
+    with_extra,
     with_query,
 )
 
@@ -194,25 +197,30 @@ def test_query_of_an_address() -> None:
     assert with_query("https://h/v1?b=2", "a=1") == "https://h/v1?b=2&a=1"
 
 
-@pytest.mark.parametrize(
-    ("tools", "choice", "checked"),
-    [
-        ([], None, None),
-        ([], "auto", None),
-        ([], "none", None),
-        ([{"name": "f"}], None, None),
-        ([{"name": "f"}], "auto", "auto"),
-        ([{"name": "f"}], "none", "none"),
-        ([{"name": "f"}], "required", "required"),
-        ([{"name": "f"}, {"name": "g"}], "g", "g"),
-    ],
-)
-def test_tool_choice(tools: list[Any], choice: str | None, checked: str | None) -> None:
-    assert check_tool_choice(Request("m", [UserMessage("Hi")], tools=tools, tool_choice=choice)) == checked
+def test_headers() -> None:
+    """F9: no more than are needed; names in any case are one."""
+    assert lower_names(None) == {}
+    own = lower_names({"X-A": "1", "Authorization": "theirs"})
+    assert own == {"x-a": "1", "authorization": "theirs"}
+    assert key_headers(own, None) == own
+    assert key_headers(own, "k") == {"x-a": "1", "authorization": "Bearer k"}
+    assert key_headers(own, "k", "x-api-key") == own | {"x-api-key": "k"}
+    assert own == {"x-a": "1", "authorization": "theirs"}
+    with pytest.raises(ConfigError, match="INVALID_CREDENTIAL"):
+        key_headers(own, "a b")
 
 
-@pytest.mark.parametrize(("tools", "choice"), [([], "required"), ([], "f"), ([{"name": "f"}], "F")])
-def test_tool_that_is_not_there(tools: list[Any], choice: str) -> None:
-    with pytest.raises(ConfigError) as caught:
-        check_tool_choice(Request("m", [UserMessage("Hi")], tools=tools, tool_choice=choice))
-    assert caught.value.code == "INVALID_OPTIONS"
+def test_what_is_posted() -> None:
+    sent = posted("https://h/x", {"content-type": "text/plain", "x-a": "1"}, {"ö": [1]})
+    assert (sent.method, sent.url, sent.body) == ("POST", "https://h/x", '{"ö":[1]}'.encode())
+    assert sent.headers == {"content-type": "application/json", "x-a": "1"}
+
+
+def test_members_of_the_callers_own() -> None:
+    request = Request("m", [UserMessage("Hi")], extra={"a": {"x": 1}, "b": {"x": 1}, "c": None, "d": 1})
+    body = {"a": {"x": 0, "y": 0}, "b": {"x": 0, "y": 0}, "c": {"x": 0}, "e": 2}
+    joined = with_extra(body, request.extra, "a", "c", "d", "e")
+    assert joined == {"a": {"x": 1, "y": 0}, "b": {"x": 1}, "c": None, "d": 1, "e": 2}
+    joined["a"]["x"] = 3
+    assert (request.extra["a"], body["a"]) == ({"x": 1}, {"x": 0, "y": 0})
+    assert with_extra(body, {}) == body

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from unspool.messages import Replay
+from unspool.messages import ProviderPart, Replay
 from unspool.providers.text_blocks import TextBlocks
 from unspool.stream.chunks import BlockEnd, BlockStart, Chunk, ReasoningDelta, TextDelta
 
@@ -45,3 +45,14 @@ def test_other_blocks_are_numbered_among_them() -> None:
     texts.add("text", "a", out)
     assert (texts.number(), len(texts)) == (2, 3)
     assert out[0] == BlockStart(1, "text")
+
+
+def test_whole_blocks_end_what_is_open() -> None:
+    part = ProviderPart("search", Replay("a", {"x": 1}))
+    out: list[Chunk] = []
+    texts = TextBlocks()
+    texts.add("text", "a", out)
+    texts.add_whole("search", part, out)
+    texts.add("text", "b", out)
+    assert out[2:5] == [BlockEnd(0), BlockStart(1, "search"), BlockEnd(1, part=part)]
+    assert out[5:] == [BlockStart(2, "text"), TextDelta(2, "b")]
