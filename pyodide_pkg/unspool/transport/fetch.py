@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from unspool.contracts import HttpRequest, Response
 from unspool.errors import CallCancelledError, NetworkError, RequestTimeoutError, redact
 from unspool.transport import DEFAULT_IDLE_TIMEOUT_S, DEFAULT_TIMEOUT_S, redirect_refused
+from unspool.transport.draining import Draining
 from unspool.transport.time_limit import TimeLimit, time_limit
 
 if TYPE_CHECKING:
@@ -98,7 +99,7 @@ class FetchTransport:
         return FetchResponse(response, controller, self._idle_timeout_s)
 
 
-class FetchResponse:
+class FetchResponse(Draining):
     """A response that is being received by `fetch`."""
 
     status: int

@@ -1,8 +1,8 @@
 """Requests on CPython, through the package httpx2 (the extra `httpx`).
 
 In: HttpRequest. Out: a Response of body slices as they arrive. Only the headers of the request are sent, with what
-HTTP itself needs. Each request has a client and a connection of its own, unless a client is given: streams that end
-early cannot give their connection back anyway, and nothing stays bound to an event loop that is over.
+HTTP itself needs. Unless a client is given, each event loop has one of its own, which keeps connections for the next
+request and is closed with the loop, or when the transport is dropped.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import contextlib
 import functools
 import socket
 from collections.abc import AsyncGenerator, Mapping
+from http.cookiejar import DefaultCookiePolicy
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -25,6 +26,7 @@ from unspool.errors import (
     redact,
 )
 from unspool.transport import DEFAULT_IDLE_TIMEOUT_S, DEFAULT_TIMEOUT_S, redirect_refused
+from unspool.transport.draining import Draining
 from unspool.transport.time_limit import TimeLimit, time_limit
 
 if TYPE_CHECKING:
@@ -34,6 +36,12 @@ if TYPE_CHECKING:
 
 CONNECT_TIMEOUT_S = 30.0
 """A connection that is not there by then will not come: an address that swallows packets."""
+
+KEPT_S = 3.0
+"""How long an idle connection is kept. Servers of Node and of uvicorn close it after 5 s, and a request that meets that
+close is lost."""
+REST_WAIT_S = 0.05
+"""How long a request waits for connections that are about to be free; a new one takes about as long."""
 
 _open_responses: set[HttpxResponse] = set()
 """Keeps connections from being garbage: collected together with a stream in a cycle, their sockets would be finalized
@@ -54,7 +62,7 @@ class HttpxTransport:
 
         Args:
             client: a client to send with, its headers, proxies and pool included. It belongs to the caller, who closes
-                it, and to one event loop. Default: one of our own for each request, which takes proxies from the
+                it, and to one event loop. Default: one of our own for each loop, which takes proxies from the
                 environment.
             timeout_s: seconds until the headers must be there (default 300); None waits without a limit.
             idle_timeout_s: seconds that the next slice of the body may take (default 300); None: no limit.
@@ -70,6 +78,7 @@ class HttpxTransport:
         self._client = client
         self._timeout_s = timeout_s
         self._idle_timeout_s = idle_timeout_s
+        self._connections: dict[asyncio.AbstractEventLoop, _Connections] = {}
 
     async def open(self, request: HttpRequest) -> Response:
         """Send the request and wait for the headers; any status but a redirect gives a response.
@@ -83,11 +92,14 @@ class HttpxTransport:
         """
         import httpx2
 
-        client = self._client or _make_client()
+        connections = await self._connections_here()
+        client = connections.client
         failure: UnspoolError | None = None
         response: httpx2.Response | None = None
         try:
             async with time_limit(self._timeout_s):
+                if connections.drains:
+                    await asyncio.wait(connections.drains, timeout=REST_WAIT_S)
                 sent = client.build_request(
                     request.method,
                     request.url,
@@ -100,13 +112,10 @@ class HttpxTransport:
             failure = RequestTimeoutError(f"No response within {self._timeout_s:g} seconds.")
         except Exception as error:
             failure = _failure(error, request)
-        finally:
-            if response is None and client is not self._client:
-                await client.aclose()
         if failure is not None:
             raise failure  # outside of the handler: the foreign error may show a header, and must not be its context
         assert response is not None
-        opened = HttpxResponse(response, None if client is self._client else client, self._idle_timeout_s)
+        opened = HttpxResponse(response, self._idle_timeout_s, connections)
         if 300 <= response.status_code < 400:
             await opened.close()
             raise redirect_refused()
@@ -117,12 +126,49 @@ class HttpxTransport:
             )
         return opened
 
+    async def _connections_here(self) -> _Connections:
+        """Give those of the running loop."""
+        loop = asyncio.get_running_loop()
+        for dead in [other for other in self._connections if other.is_closed()]:
+            del self._connections[dead]
+        here = self._connections.get(loop)
+        if here is None or (self._client is None and here.client.is_closed):
+            here = _Connections(self._client or _make_client())
+            self._connections[loop] = here
+            if self._client is None:
+                here.keeper = _closing(here.client)
+                await anext(here.keeper)
+        return here
+
+
+class _Connections:
+    """Those of one event loop. Transport and open responses hold it."""
+
+    __slots__ = ("client", "drains", "keeper")
+
+    def __init__(self, client: httpx2.AsyncClient) -> None:
+        self.client = client
+        self.drains: set[asyncio.Task[None]] = set()
+        """Ends of bodies, after which a connection is free."""
+        self.keeper: AsyncGenerator[None] | None = None
+        """Closes the client, of one that is ours."""
+
+
+async def _closing(client: httpx2.AsyncClient) -> AsyncGenerator[None]:
+    """Close a client with its loop, which closes what generators it has seen started; or when nobody holds this."""
+    try:
+        yield
+    finally:
+        await client.aclose()
+
 
 def _make_client() -> httpx2.AsyncClient:
     import httpx2
 
-    client = httpx2.AsyncClient(verify=_ssl_context())
+    limits = httpx2.Limits(max_connections=None, max_keepalive_connections=20, keepalive_expiry=KEPT_S)
+    client = httpx2.AsyncClient(verify=_ssl_context(), limits=limits)
     client.headers.clear()
+    client.cookies.jar.set_policy(DefaultCookiePolicy(allowed_domains=[]))  # nothing goes from answer to request
     return client
 
 
@@ -133,20 +179,18 @@ def _ssl_context() -> ssl.SSLContext:
     return httpx2.create_ssl_context()  # reads the certificates: tens of milliseconds
 
 
-class HttpxResponse:
+class HttpxResponse(Draining):
     """A response that is being received by httpx2."""
 
     status: int
     headers: Mapping[str, str]
 
-    def __init__(
-        self, response: httpx2.Response, client: httpx2.AsyncClient | None, idle_timeout_s: float | None
-    ) -> None:
-        """Take over an open response, and the client when it belongs to this response alone."""
+    def __init__(self, response: httpx2.Response, idle_timeout_s: float | None, connections: _Connections) -> None:
+        """Take over an open response of a client."""
         self.status = response.status_code
         self.headers = {name.lower(): value for name, value in response.headers.items()}
         self._response = response
-        self._client = client
+        self._connections = connections
         self._idle_timeout_s = idle_timeout_s
         self._idle_limit = TimeLimit(idle_timeout_s)
         self._slices: AsyncGenerator[bytes] = response.aiter_bytes()
@@ -206,6 +250,14 @@ class HttpxResponse:
             except RuntimeError:  # it is closed
                 _open_responses.discard(self)
 
+    def drain(self) -> asyncio.Task[None]:
+        """Read what is left in the background, and close; what has arrived is taken within this call."""
+        task = super().drain()
+        if not task.done():
+            self._connections.drains.add(task)
+            task.add_done_callback(self._connections.drains.discard)
+        return task
+
     async def close(self) -> None:
         """Stop receiving and wait until the connection is released. Idempotent."""
         if asyncio.get_running_loop() is not self._loop:  # nobody here can wait for it
@@ -238,9 +290,6 @@ class HttpxResponse:
                 if not self._reading:
                     await self._slices.aclose()
                 await self._response.aclose()
-            if self._client is not None:
-                with contextlib.suppress(Exception):
-                    await self._client.aclose()
         finally:
             _open_responses.discard(self)
 
