@@ -34,3 +34,7 @@ __all__ = [
     "openai_chat",
     "vercel_ai",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -6,7 +6,8 @@ In: a function from an event to a list of operations. Out: a factory of sessions
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Literal, NotRequired, Required, TypedDict, Unpack
+from inspect import iscoroutinefunction
+from typing import Any, Literal, NotRequired, Required, TypedDict, Unpack, cast
 
 from unspool.errors import StreamError
 from unspool.integrations.calls import Calls
@@ -24,6 +25,8 @@ class Operation(TypedDict, total=False):
     type: Required[Literal["start", "delta", "end", "abort"]]
     id: Required[Any]
     """Any hashable value, compared strictly."""
+    name: NotRequired[str | None]
+    """Of "start": the tool's."""
     text: NotRequired[str]
     """The piece, of "delta"."""
     final_text: NotRequired[str | None]
@@ -56,10 +59,13 @@ def define_adapter[E](map_event: Callable[[E], Sequence[Operation | Any]]) -> Ad
         map_event: gives the operations of an event, in order, as a list; an empty one for events about other things.
             Called once an event. It should keep nothing between events: sessions share it.
     Raises:
-        StreamError: INVALID_OPTIONS when it cannot be called.
+        StreamError: INVALID_OPTIONS when it cannot be called, or is asynchronous.
     """
-    if not callable(map_event):
-        raise StreamError("INVALID_OPTIONS", "map_event must be a function from an event to a list of operations.")
+    if not callable(cast(Any, map_event)) or iscoroutinefunction(map_event):
+        raise StreamError(
+            "INVALID_OPTIONS",
+            "map_event must be a plain function from an event to a list of operations, not an async one.",
+        )
     return Adapter(map_event)
 
 
@@ -88,7 +94,10 @@ class _OperationMapper:
                     raise _refused("The text of a delta must be text.", id, kind)
                 calls.delta(id, piece)
             elif kind == "start":
-                calls.start(id)
+                name = fields.get("name")
+                if name is not None and not isinstance(name, str):
+                    raise _refused("The name of a start must be text.", id, kind)
+                calls.start(id, name=name)
             elif kind == "end":
                 final_text = first(fields, "final_text", "finalText")
                 if final_text is not None and not isinstance(final_text, str):

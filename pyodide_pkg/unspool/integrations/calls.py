@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 from unspool.errors import StreamError
+from unspool.integrations.fields import text as text_of
 from unspool.structured.pool import StreamPool, StreamUpdate, stream_key
 
 MAX_REMEMBERED = 4096
@@ -26,7 +27,17 @@ _GRAMMAR = frozenset(
 class Calls:
     """The tool calls of a session, as a mapper sees them. Each verb adds its updates to the batch of the event."""
 
-    __slots__ = ("updates", "unmatched_events", "active", "_pool", "_matching", "_holds_faults", "_faults", "_ended")
+    __slots__ = (
+        "updates",
+        "unmatched_events",
+        "active",
+        "_pool",
+        "_matching",
+        "_holds_faults",
+        "_faults",
+        "_ended",
+        "_names",
+    )
 
     def __init__(self, pool: StreamPool, *, matching: bool, holds_faults: bool) -> None:
         """Made by a session.
@@ -45,23 +56,42 @@ class Calls:
         self._holds_faults = holds_faults
         self._faults: dict[Any, StreamError] = {}
         self._ended: dict[Any, None] = {}
+        self._names: dict[Any, str] = {}
 
-    def start(self, id: Any, initial: str | None = None) -> None:
-        """Open a call; `initial` is the beginning of its text, when there is some already.
+    def start(self, id: Any, initial: str | None = None, *, name: Any = None) -> None:
+        """Open a call.
 
+        Args:
+            id: of the call.
+            initial: the beginning of its text, when there is some already.
+            name: of its tool; what is not text, or empty, is none.
         Raises:
             StreamError: DUPLICATE_STREAM when it is open; see `StreamPool.start`.
         """
         if id is None and self._matching:
             self.unmatched("A call starts without an id.")
             return
+        name = text_of(name) or None
         try:
-            self.updates.append(self._pool.start(id, initial))
+            self.updates.append(self._pool.start(id, initial, name=name))
         except StreamError as error:
             if not self._can_hold(error):
                 raise
-            self.updates.append(self._pool.start(id))
+            self.updates.append(self._pool.start(id, name=name))
             self._faults[stream_key(id, "start")] = error
+        if name is not None:
+            self._names[stream_key(id, "start")] = name
+
+    def name(self, id: Any, name: Any) -> None:
+        """Say the name of a call's tool, which has come after its start. The first name of a call is kept."""
+        name = text_of(name)
+        if (
+            name
+            and id is not None
+            and self.active(id)
+            and self._names.setdefault(stream_key(id, "start"), name) is name
+        ):
+            self._pool.rename(id, name)
 
     def delta(self, id: Any, text: str) -> StreamUpdate | None:
         """Add a piece to the text of an open call; gives the update it makes.
@@ -79,8 +109,9 @@ class Calls:
         except StreamError as error:
             if not self._can_hold(error):
                 raise
-            self._pool.start(id)
-            self._faults[stream_key(id, "push")] = error
+            key = stream_key(id, "push")
+            self._pool.start(id, name=self._names.get(key))
+            self._faults[key] = error
             return None
         self.updates.append(update)
         return update
@@ -101,6 +132,7 @@ class Calls:
         if final_text is not None and not final_text.strip():
             final_text = None
         key = stream_key(id, "finish")
+        name = self._names.pop(key, None)
         fault = self._faults.pop(key, None)
         if fault is not None and final_text is None:
             self._pool.abort(id)
@@ -110,7 +142,7 @@ class Calls:
         except StreamError as error:
             if error.code != "EMPTY_INPUT":
                 raise
-            self._pool.start(id)
+            self._pool.start(id, name=name)
             completion = self._pool.finish(id, "{}")
         self._ended.pop(key, None)
         self._ended[key] = None
@@ -120,7 +152,9 @@ class Calls:
 
     def abort(self, id: Any) -> None:
         """Drop a call without an update; one that is not open is passed over."""
-        self._faults.pop(stream_key(id, "abort"), None)
+        key = stream_key(id, "abort")
+        self._names.pop(key, None)
+        self._faults.pop(key, None)
         self._pool.abort(id)
 
     def ended(self, id: Any) -> bool:
@@ -146,6 +180,7 @@ class Calls:
         """Drop every call, and what the batch has so far."""
         for id in self._pool.active_ids:
             self._pool.abort(id)
+        self._names.clear()
         self._faults.clear()
         self.updates = []
 
@@ -178,7 +213,7 @@ class Mapper(Protocol):
                         block = record(event.get("content_block"))
                         if block.get("type") == "tool_use":
                             self._ids[index] = block.get("id")
-                            self._calls.start(block.get("id"))
+                            self._calls.start(block.get("id"), name=block.get("name"))
                     case "content_block_stop" if index in self._ids:
                         self._calls.end(self._ids.pop(index))
                     case "error":

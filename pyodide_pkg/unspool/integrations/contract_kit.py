@@ -6,7 +6,7 @@ In: an adapter, and a function that writes its protocol. Out: named async functi
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from unspool.errors import StreamError
 from unspool.integrations.adapter import Operation
@@ -35,7 +35,11 @@ def adapter_contract_tests(*, adapter: SessionFactory, encode: Encode) -> list[C
             several into one. Write it apart from the adapter's own function: what both share hides what is wrong in it.
     Returns:
         The cases; each makes sessions of its own and closes them.
+    Raises:
+        StreamError: INVALID_OPTIONS.
     """
+    if not callable(cast(Any, adapter)) or not callable(cast(Any, encode)):
+        raise StreamError("INVALID_OPTIONS", "adapter must be what us.define_adapter gives, and encode a function.")
     kit = _Kit(adapter, encode)
     cases: list[tuple[str, Callable[[], Awaitable[None]]]] = [
         ("interleaved calls keep their order, ids and values", kit.interleaves),

@@ -91,6 +91,8 @@ class StructuredReader:
         Raises:
             ConfigError: INVALID_OPTIONS while a task is reading; cancel that task.
             Exception: that of the source's closing.
+        Cancellation:
+            Stops the waiting for the source's closing; the reader is over.
         """
         if self._reading:
             raise ConfigError("INVALID_OPTIONS", "Another task is reading; cancel it to leave.")
@@ -239,8 +241,14 @@ def read_structured(
         ConfigError: INVALID_OPTIONS when the signal is none.
     """
     factory = adapter if integration is None else integration
-    if (adapter is None) == (integration is None) or not callable(factory):
-        raise StreamError("INVALID_OPTIONS", "Give exactly one of adapter= and integration=, a factory of sessions.")
+    if (adapter is None) == (integration is None) or not callable(factory) or isinstance(factory, type):
+        raise StreamError(
+            "INVALID_OPTIONS",
+            "Give exactly one of adapter=, what us.define_adapter gives, and integration=, such as "
+            "us.integrations.openai.",
+        )
+    if on_diagnostic is not None and not callable(on_diagnostic):
+        raise StreamError("INVALID_OPTIONS", "on_diagnostic must be a function.")
     options = _checked(limits)
 
     def make_session() -> Session:

@@ -96,6 +96,10 @@ class Session:
         **limits: Unpack[StreamLimits],
     ) -> None:
         """Made by an integration, or by an adapter of `define_adapter`."""
+        strays = sorted(set(limits) - StreamLimits.__optional_keys__)
+        if strays:
+            there_are = ", ".join(sorted(SessionOptions.__optional_keys__))
+            raise StreamError("INVALID_OPTIONS", f"There is no option {strays[0]!r}; there are {there_are}.")
         self.pool = StreamPool(**limits)
         """The open calls, to be looked at: `active_ids`, `field_state`."""
         self._built_in = built_in
@@ -112,6 +116,8 @@ class Session:
     def push_all(self, event: Any) -> list[StreamUpdate]:
         """Read the next event.
 
+        Args:
+            event: one decoded event, as the SDK or the protocol gives it.
         Returns:
             Every update it caused, in order; empty for events about other things.
         Raises:

@@ -448,3 +448,11 @@ class TestDiagnostics:
         assert session.finish() == []
         session = operations(on_diagnostic=fails)
         refused("UNKNOWN_STREAM", session.push_all, [end("a")])
+
+
+def test_a_start_may_name_the_tool() -> None:
+    session = operations()
+    updates = session.push_all([{**start("a"), "name": "f"}, {**start("b"), "name": None}, delta("a", "[]")])
+    assert [update.name for update in [*updates, *session.finish()]] == ["f", None, "f", "f", None]
+    error = refused("INTEGRATION_ERROR", operations().push_all, [{**start("a"), "name": 5}])
+    assert (error.id, error.operation) == ("a", "start")

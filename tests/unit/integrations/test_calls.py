@@ -208,3 +208,51 @@ def test_the_text_so_far() -> None:
     c.start("a")
     c.delta("a", "[1")
     assert c.text("a") == "[1"
+
+
+def test_the_name_of_a_tool_is_on_every_update() -> None:
+    """F27: the first name of a call is kept, whenever it comes."""
+    c = calls()
+    c.start("a", name="f")
+    c.start("b")
+    c.delta("b", "[")
+    c.name("b", "")
+    c.name("b", None)
+    c.name("b", "g")
+    c.name("b", "g")
+    c.name("b", "h")
+    c.name("a", "h")
+    c.name("c", "f")  # it is not open
+    c.name(None, "f")
+    c.delta("b", "]")
+    c.end("b")
+    c.end("a")
+    c.start("b", name=5)
+    assert [(update.id, update.name) for update in c.updates] == [
+        *(("a", "f"), ("b", None), ("b", None)),
+        *(("b", "g"), ("b", "g"), ("a", "f"), ("b", None)),
+    ]
+
+
+@pytest.mark.parametrize("fault", ["start", "delta"])
+def test_a_name_outlives_a_fault_that_the_final_text_makes_up_for(fault: str) -> None:
+    c = calls(holds_faults=True)
+    c.start("a", "]" if fault == "start" else None, name="f")
+    if fault == "delta":
+        c.delta("a", "]")
+    c.end("a", "[1]")
+    assert [(update.type, update.name) for update in c.updates] == [("start", "f"), ("complete", "f")]
+
+
+def test_names_go_with_their_calls() -> None:
+    c = calls()
+    c.start("a", name="f")
+    c.abort("a")
+    c.start("a")
+    c.name("a", "g")
+    c.end("a")
+    assert [update.name for update in c.updates] == ["f", None, "g"]
+    c.start("a", name="f")
+    c.drop()
+    c.start("a")
+    assert [update.name for update in c.updates] == [None]

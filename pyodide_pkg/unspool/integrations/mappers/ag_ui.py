@@ -27,7 +27,7 @@ class AgUiMapper:
             case "TOOL_CALL_ARGS":
                 self._calls.delta(_id(event), text(event.get("delta")))
             case "TOOL_CALL_START":
-                self._calls.start(_id(event))
+                self._calls.start(_id(event), name=first(event, "toolCallName", "tool_call_name"))
             case "TOOL_CALL_END":
                 self._calls.end(_id(event))
             case "RUN_ERROR":

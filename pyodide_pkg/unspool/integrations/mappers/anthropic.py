@@ -66,7 +66,7 @@ class AnthropicMapper:
 
     def _start(self, index: Any, block: Record) -> None:
         id = block.get("id")
-        self._calls.start(id)
+        self._calls.start(id, name=block.get("name"))
         if id is None:
             self._blocks.pop(index, None)
         else:

@@ -44,7 +44,7 @@ class AssistantUiMapper:
                 part = record(event.get("part"))
                 path = self._part_path(_path(event))
                 if part.get("type") == "tool-call":
-                    self._start(path, first(part, "toolCallId", "tool_call_id"))
+                    self._start(path, part)
             case "tool-call-args-text-finish":
                 path = _path(event)
                 if path in self._ids:
@@ -76,11 +76,12 @@ class AssistantUiMapper:
         self._parts[path] = number + 1
         return (*path, number)
 
-    def _start(self, path: tuple[Any, ...] | None, id: Any) -> None:
+    def _start(self, path: tuple[Any, ...] | None, part: Record) -> None:
+        id = first(part, "toolCallId", "tool_call_id")
         if path is None:
             self._calls.unmatched("A call starts without a path.", id)
             return
-        self._calls.start(id)
+        self._calls.start(id, name=first(part, "toolName", "tool_name"))
         self._ids.pop(path, None)
         if id is not None:
             self._ids[path] = id

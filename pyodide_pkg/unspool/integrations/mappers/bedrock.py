@@ -50,7 +50,7 @@ class BedrockMapper:
                 self._endings.settle()
                 tool = record(member.get("start")).get("toolUse")
                 if tool is not None:
-                    self._start(index, record(tool).get("toolUseId"))
+                    self._start(index, record(tool))
             case "contentBlockStop":
                 if index in self._ids:
                     self._endings.end(self._ids.pop(index))
@@ -70,8 +70,9 @@ class BedrockMapper:
         """Give the member."""
         return next((name for name in _MEMBERS if event.get(name) is not None), None)
 
-    def _start(self, index: Any, id: Any) -> None:
-        self._calls.start(id)
+    def _start(self, index: Any, tool: Record) -> None:
+        id = tool.get("toolUseId")
+        self._calls.start(id, name=tool.get("name"))
         self._ids.pop(index, None)
         if id is not None:
             self._ids[index] = id

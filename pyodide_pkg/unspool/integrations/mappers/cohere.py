@@ -54,7 +54,7 @@ class CohereMapper:
 
     def _start(self, index: Any, call: Record) -> None:
         id = call.get("id")
-        self._calls.start(id, _arguments(call) or None)
+        self._calls.start(id, _arguments(call) or None, name=record(call.get("function")).get("name"))
         self._ids.pop(index, None)
         if id is not None:
             self._ids[index] = id

@@ -69,7 +69,9 @@ class GeminiMapper:
         initial = text(arguments)
         if arguments is not None and not isinstance(arguments, str):
             initial = json_text(arguments)
-        self._calls.start(id, None if initial == "{}" else initial or None)  # an empty object is a placeholder
+        if initial == "{}":  # a placeholder
+            initial = ""
+        self._calls.start(id, initial or None, name=step.get("name"))
         self._steps.pop(index, None)
         if id is not None:
             self._steps[index] = id
@@ -134,10 +136,10 @@ class GeminiMapper:
                 return
             open_ = _Partial(self._fresh(id), id, name)
             if not (parts or goes_on):
-                self._calls.start(open_.id, whole or None)
+                self._calls.start(open_.id, whole or None, name=name)
                 self._calls.end(open_.id)
                 return
-            self._calls.start(open_.id)
+            self._calls.start(open_.id, name=name)
             self._open[index] = open_
         piece = open_.arguments.write_members(whole) if goes_on and whole else ""
         piece += "".join(_written(open_.arguments, record(part)) for part in parts)

@@ -54,7 +54,7 @@ class MistralMapper:
     def _delta(self, event: Record) -> None:
         id = first(event, "tool_call_id", "toolCallId")
         if id not in self._ids:
-            self._calls.start(id)
+            self._calls.start(id, name=event.get("name"))
             if id is None:
                 return
             self._ids.append(id)

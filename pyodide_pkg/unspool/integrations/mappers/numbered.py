@@ -91,8 +91,9 @@ class NumberedCalls:
             elif not call.renamed:
                 call.renamed = True
                 self._calls.unmatched("The id of a call changed while it was received; the first one is kept.", call.id)
-        if call is not None:
-            call.name = call.name or name
+        if call is not None and call.name is None and name is not None:
+            call.name = name
+            self._calls.name(call.id, name)
         return call
 
     def _is_another(self, call: _Call, id: str | None, name: str | None, arguments: str) -> bool:
@@ -113,7 +114,7 @@ class NumberedCalls:
         while id is None or self._calls.active(id) or self._calls.ended(id):
             id = f"call_{number}"  # results are matched by id, so each call needs one of its own
             number += 1
-        self._calls.start(id)
+        self._calls.start(id, name=name)
         self.ids.append(id)
         call = _Call(id, wire_id, name)
         if index is not None:

@@ -38,12 +38,12 @@ class OpenAIMapper:
                 else:
                     self._delta(_item_id(event), piece)
             case "response.function_call_arguments.done":
-                self._done(_item_id(event), text(event.get("arguments")))
+                self._done(_item_id(event), text(event.get("arguments")), event.get("name"))
             case "response.output_item.added":
                 self._endings.settle()
                 item = record(event.get("item"))
                 if item.get("type") == "function_call":
-                    self._add(item.get("id"))
+                    self._add(item.get("id"), item.get("name"))
             case "response.output_item.done":
                 if record(event.get("item")).get("status") != "incomplete":
                     self._endings.settle()
@@ -68,9 +68,11 @@ class OpenAIMapper:
         """Give the `type`."""
         return type_of(event)
 
-    def _add(self, id: Any) -> None:
-        if not (self._calls.active(id) and id in self._implied):
-            self._calls.start(id)
+    def _add(self, id: Any, name: Any) -> None:
+        if self._calls.active(id) and id in self._implied:
+            self._calls.name(id, name)
+        else:
+            self._calls.start(id, name=name)
 
     def _delta(self, id: Any, piece: str) -> None:
         if id is not None and not self._calls.active(id):
@@ -81,9 +83,10 @@ class OpenAIMapper:
             self._calls.start(id)
         self._calls.delta(id, piece)
 
-    def _done(self, id: Any, arguments: str) -> None:
+    def _done(self, id: Any, arguments: str, name: Any) -> None:
         if id is not None and not self._calls.active(id) and not self._calls.ended(id):
-            self._calls.start(id, arguments or None)
+            self._calls.start(id, arguments or None, name=name)
+        self._calls.name(id, name)
         self._implied.discard(id)
         self._endings.end(id, arguments)
 

@@ -39,13 +39,13 @@ class VercelAiMapper:
                 self._calls.delta(_id(event), text(first(event, "delta", "inputTextDelta", "input_text_delta")))
             case "tool-input-start":
                 self._endings.settle()
-                self._calls.start(_id(event))
+                self._calls.start(_id(event), name=_name(event))
             case "tool-input-end":
                 self._stop(_id(event))
             case "tool-call" | "tool-input-available":
                 if event.get("invalid") is True:
                     raise failure(event.get("error"), "The model called a tool in a way that is not valid.")
-                self._input(_id(event), event.get("input"))
+                self._input(_id(event), event.get("input"), _name(event))
             case "start-step":
                 self._endings.settle()
                 self._in_step = True
@@ -76,12 +76,13 @@ class VercelAiMapper:
         elif id is None or not (self._calls.active(id) or self._calls.ended(id)):
             self._calls.unmatched("A call ends that is not open.", id)
 
-    def _input(self, id: Any, input: Any) -> None:
+    def _input(self, id: Any, input: Any, name: Any) -> None:
         final_text = None if input is None else json_text(input)
         if id is not None and not self._calls.active(id) and not self._calls.ended(id):
-            self._calls.start(id, final_text)
+            self._calls.start(id, final_text, name=name)
         elif final_text is not None and _says(self._calls.text(id), final_text):
             final_text = None
+        self._calls.name(id, name)
         self._calls.end(id, final_text)
 
     def _finish_step(self, reason: str) -> None:
@@ -95,6 +96,10 @@ class VercelAiMapper:
 
 def _id(event: Record) -> Any:
     return first(event, "id", "toolCallId", "tool_call_id")
+
+
+def _name(event: Record) -> Any:
+    return first(event, "toolName", "tool_name")
 
 
 def _says(streamed: str | None, final_text: str) -> bool:

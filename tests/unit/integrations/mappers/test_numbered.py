@@ -109,3 +109,29 @@ def test_sequential_calls_come_out_whole(texts: list[str], indexed: bool, repeat
         told, calls = fed(pieces, ids_always_come=ids_always_come)
         assert told == [(f"id{number}", text) for number, text in enumerate(texts)]
         assert calls.unmatched_events == []
+
+
+def names(pieces: Sequence[tuple[Any, ...]], *, ids_always_come: bool = False) -> list[tuple[str, str | None]]:
+    _, calls = fed(pieces, ids_always_come=ids_always_come)
+    for id in calls.active_ids:
+        calls.end(id)
+    return [(update.id, update.name) for update in calls.updates if update.type == "complete"]
+
+
+@pytest.mark.parametrize(
+    ("pieces", "told"),
+    [
+        ([(0, "a", "f", ""), (0, "a", "f", "{"), (0, "a", "f", "}")], [("a", "f")]),
+        ([(0, "a", None, "{"), (0, None, "f", "}")], [("a", "f")]),
+        ([(0, "a", None, "{"), (0, None, None, "}")], [("a", None)]),
+        ([(0, None, None, "{"), (0, "a", "f", "}")], [("call_0", "f")]),
+        ([(0, "a", "get_", ""), (0, None, "weather", ""), (0, None, None, "{}")], [("a", "get_")]),
+        ([(None, "a", "f", "{}"), (None, "b", "g", "{}")], [("a", "f"), ("b", "g")]),
+    ],
+)
+@pytest.mark.parametrize("ids_always_come", [False, True])
+def test_names(pieces: list[Any], told: list[tuple[str, str | None]], ids_always_come: bool) -> None:
+    """F27: said again in each piece, late or never; a name is set once, and a second one is not added to it."""
+    if ids_always_come and pieces[0][1] is None:
+        return
+    assert names(pieces, ids_always_come=ids_always_come) == told
