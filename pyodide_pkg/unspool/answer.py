@@ -6,19 +6,19 @@ at the end. It never raises for what a model sends. No IO, no clock.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, Literal
 
-from unspool.errors import CallCancelledError, OutputValidationError, ProviderError, StreamError
+from unspool.errors import CallCancelledError, OutputValidationError, ProviderError, StreamError, UnspoolError
 from unspool.messages import Usage
 from unspool.schema import NativeOutput, Schema
-from unspool.schema.faults import invalid
 from unspool.schema.json_schema import WRAPPER
 from unspool.schema.partial_builder import PartialBuilder
-from unspool.schema.parts import is_object
 from unspool.schema.problem import Problem
+from unspool.schema.subschemas import is_object
 from unspool.schema.text import Protocol
 from unspool.schema.tree_follower import TreeFollower
+from unspool.schema.validation_error import invalid
 from unspool.stream.chunks import BlockStart, Chunk, Finish, UsageReport
 from unspool.stream.chunks import TextDelta as TextChunk
 from unspool.stream.excerpt import excerpt
@@ -53,7 +53,6 @@ class AnswerMachine:
         protocol: Protocol = "json",
         native: NativeOutput | None = None,
         lenient: bool = False,
-        transform: Callable[[Any], Any] | None = None,
         max_chars: int,
         max_depth: int,
     ) -> None:
@@ -64,7 +63,6 @@ class AnswerMachine:
             protocol: how it is written.
             native: the form in which the provider was asked for it.
             lenient: read JSON that is nearly right as well.
-            transform: what is done to the validated value.
             max_chars: longest text, in characters.
             max_depth: deepest nesting of the value.
         Raises:
@@ -77,7 +75,6 @@ class AnswerMachine:
         self._wrapped = native is not None and native.wrapped
         self._python = protocol == "python"
         self._lenient = lenient
-        self._transform = transform
         self._max_chars = max_chars
         self._values: JsonReplyMachine | PyReplyMachine | None = None
         if schema is not None:
@@ -153,6 +150,21 @@ class AnswerMachine:
         self._ended(failed)
         return failed
 
+    def turned_down(self, reason: Exception) -> StructuredEvent[Any]:
+        """End an answer that was valid, and that the application could not take.
+
+        Returns:
+            The terminal event: the answer is invalid for this reason. What went wrong with another call of a model, if
+            that is the reason, is no fault of the answer, and is told as it is.
+        """
+        if isinstance(reason, OutputValidationError):
+            return self._ended(ParsingFailed(reason))
+        if isinstance(reason, UnspoolError):
+            return self._ended(GenerationFailed(reason))
+        failed = _failed("OUTPUT_INVALID", f"The answer was refused: {type(reason).__name__}: {reason}")
+        failed.error.__cause__ = reason
+        return self._ended(failed)
+
     def feed(self, chunks: Sequence[Chunk], *, tells: bool = True) -> list[StructuredEvent[Any]]:
         """Read the chunks of one slice of the network.
 
@@ -165,8 +177,6 @@ class AnswerMachine:
         """
         if self.done:
             return []
-        if self._values is not None:
-            self._values.tells = tells
         only = chunks[0]
         if type(only) is TextChunk and len(chunks) == 1 and not self._refusal:  # nearly every slice
             text = only.text if self._kinds.get(only.index) != "refusal" else self._text_of(chunks)
@@ -178,7 +188,7 @@ class AnswerMachine:
                 self._pieces.append(text)
                 self._chars += len(text)
                 events.append(TextDelta(text))
-                self._read(text, events)
+                self._read(text, events, tells)
             last = chunks[-1]
             if type(last) is Finish:
                 events.append(self._ended(self._outcome(last)))
@@ -201,11 +211,11 @@ class AnswerMachine:
                 self._usage = chunk.usage
         return "".join(pieces)
 
-    def _read(self, text: str, events: list[StructuredEvent[Any]]) -> None:
+    def _read(self, text: str, events: list[StructuredEvent[Any]], tells: bool) -> None:
         room = len(text) - max(0, self._chars - self._max_chars)
         # What a reader sees before the limit does not depend on how the network cut the text.
         if self._values is not None:
-            progress = self._values.feed(text if room == len(text) else text[:room])
+            progress = self._values.feed(text if room == len(text) else text[:room], tells=tells)
             if progress:
                 events.extend(self._inner(progress))
             if not self._python and self._values.refuted is not None:
@@ -249,10 +259,10 @@ class AnswerMachine:
             return _failed(
                 "OUTPUT_INVALID",
                 f"The model did not answer but asked for tools ({excerpt(', '.join(self._tools))}). To run them, use "
-                "lm.call, send their results, and ask again.",
+                "call() in place of a query, send their results, and ask again.",
             )
         if self.schema is None or self._values is None:
-            return self._complete(self.text, finish)
+            return GenerationComplete(self.text, self._usage, finish.reason)
         if finish.reason == "length":
             return _failed("OUTPUT_TRUNCATED", "The answer was cut off by the limit on its length in tokens.")
         value = self._values.finish()
@@ -265,16 +275,6 @@ class AnswerMachine:
             return ParsingFailed(error)
         except RecursionError:
             return _failed("OUTPUT_TOO_LARGE", "The answer nests too deep to be checked.")
-        return self._complete(result, finish)
-
-    def _complete(self, result: Any, finish: Finish) -> StructuredEvent[Any]:
-        if self._transform is not None:
-            try:
-                result = self._transform(result)
-            except Exception as error:  # the application's own words on why the answer will not do
-                failed = _failed("OUTPUT_INVALID", f"The answer was refused: {type(error).__name__}: {error}")
-                failed.error.__cause__ = error
-                return failed
         return GenerationComplete(result, self._usage, finish.reason)
 
     def _unreadable(self, fault: StreamError) -> ParsingFailed:
@@ -297,7 +297,7 @@ class AnswerMachine:
         """Show the text around a fault."""
         if fault.byte_offset is None:
             return ""
-        data = self.text.encode("utf-8", "replace")
+        data = self.text.encode("utf-8", "surrogatepass")
         shown = data[max(0, fault.byte_offset - _SHOWN_BYTES) : fault.byte_offset + _SHOWN_BYTES]
         return f" Near: {shown.decode('utf-8', 'ignore')!r}"
 

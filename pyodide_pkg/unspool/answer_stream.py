@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
+from inspect import isawaitable
 from typing import Any, Literal, Self
 
 from unspool.answer import AnswerMachine
@@ -24,6 +25,8 @@ from unspool.structured.events import (
 from unspool.structured.reply import Repair
 
 Check = Literal["report", "stop"]
+Transform = Callable[[Any], Any | Awaitable[Any]]
+"""What is done to a validated value; what it gives, or what comes of waiting for that, takes its place."""
 
 
 class QueryStream[T]:
@@ -36,10 +39,18 @@ class QueryStream[T]:
     network and there is no terminal event.
     """
 
-    def __init__(self, source: ChunkStream, answer: AnswerMachine, *, check: Check | None = None) -> None:
+    def __init__(
+        self,
+        source: ChunkStream,
+        answer: AnswerMachine,
+        *,
+        check: Check | None = None,
+        transform: Transform | None = None,
+    ) -> None:
         """Made by `query_stream`."""
         self._source = source
         self._answer = answer
+        self._transform = transform
         self._check: Check | None = check
         self._builder: PartialBuilder | None = answer.partial_builder() if check else None
         self._follower: TreeFollower | None = None
@@ -78,7 +89,8 @@ class QueryStream[T]:
         Raises:
             ConfigError: INVALID_OPTIONS when another task is already waiting.
         Cancellation:
-            Aborts the request; the stream is over, without a terminal event.
+            Aborts the request, or ends the wait for an asynchronous `transform`; the stream is over, without a terminal
+            event.
         """
         return await self._read(True)
 
@@ -101,14 +113,25 @@ class QueryStream[T]:
             elif self._builder is not None and events:
                 events = self._judged(events, self._builder)
         if self._answer.done:
-            if self._builder is not None and isinstance(events[-1], GenerationComplete):
-                self._builder.finish(events[-1].result)
             # Before the reader learns of the end, so that no token is paid for that nobody wants.
             await self._source.aclose()
-            if isinstance(events[-1], ParsingFailed | GenerationFailed | Cancelled):
-                error = events[-1].error
-                error.partial = error.partial or self.message
+            events[-1] = await self._last(events[-1])
         return events
+
+    async def _last(self, terminal: StructuredEvent[T]) -> StructuredEvent[T]:
+        """Give the terminal event as the reader is to have it."""
+        if isinstance(terminal, GenerationComplete) and self._transform is not None:
+            try:
+                result = self._transform(terminal.result)
+                terminal.result = await result if isawaitable(result) else result
+            except Exception as error:  # the application's own words on why the answer will not do
+                terminal = self._answer.turned_down(error)
+        if isinstance(terminal, GenerationComplete):
+            if self._builder is not None:
+                self._builder.finish(terminal.result)
+        elif isinstance(terminal, ParsingFailed | GenerationFailed | Cancelled):
+            terminal.error.partial = terminal.error.partial or self.message
+        return terminal
 
     def partials(self) -> Partials[T]:
         """Watch the value grow.
@@ -131,10 +154,14 @@ class QueryStream[T]:
             An async iterator. What cannot be judged alone, such as an element of a list below a validator that sees the
             answer as it was written, comes at the end. It raises the UnspoolError of a failed answer, as `query` does.
         Raises:
-            ConfigError: INVALID_OPTIONS when the type has no list there, or the stream has been read already.
+            ConfigError: INVALID_OPTIONS when the type has no list there, the stream has been read already, or the items
+                of a list have been asked for before.
         """
+        steps = list_path(path, self._answer.schema)
         builder = self._watched()
-        builder.watch(list_path(path, self._answer.schema))
+        if self._has_begun or builder.is_watched:
+            raise ConfigError("INVALID_OPTIONS", "Ask for items() once, and before reading the stream.")
+        builder.watch(steps)
         return Items(partial(self._read, False), builder, self.aclose)
 
     def _watched(self) -> PartialBuilder:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, cast, runtime_checkable
 
 from unspool.errors import ConfigError, UnspoolError, shown_url
 from unspool.frozen_json import FrozenDict, FrozenList, freeze, freeze_object
@@ -19,6 +19,24 @@ from unspool.messages import ImagePolicy, Message, project, unnested
 if TYPE_CHECKING:
     from unspool.schema.native import Dialect
     from unspool.stream.chunks import Chunk
+
+__all__ = [
+    "Adapter",
+    "ApiKey",
+    "HttpRequest",
+    "ModelFacts",
+    "OutputSchema",
+    "ProviderDecoder",
+    "Request",
+    "Response",
+    "Signal",
+    "Transport",
+]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
 
 _TELLING_CHARS = 16
 """Shorter values of a query (`2024-10-21`, `v1`) are no credentials, and stand in many messages."""
@@ -46,11 +64,17 @@ class Request(Immutable):
         "tools",
     )
     model: str
+    """The provider's name of the model."""
     messages: tuple[Message, ...]
+    """The conversation; none stands inside another."""
     temperature: float | None
+    """0 or more; None here and below: the provider's default."""
     max_output_tokens: int | None
+    """1 or more."""
     stop: tuple[str, ...]
+    """Texts before which the answer ends."""
     seed: int | None
+    """Asks for a repeatable answer."""
     reasoning_effort: str | None
     """How long the model is to think, in the provider's own words."""
     tools: FrozenList
@@ -79,15 +103,20 @@ class Request(Immutable):
     ) -> None:
         """Copy and freeze what is asked for.
 
+        Args:
+            model, messages, temperature, max_output_tokens, stop, seed, reasoning_effort: as the attributes.
+            tools, tool_choice, output_schema, extra: as the attributes.
         Raises:
             ConfigError: INVALID_OPTIONS when tools, extra or a schema hold what JSON cannot write.
         """
+        if not isinstance(cast(Any, tools), list | tuple) or not all(isinstance(t, Mapping) for t in cast(Any, tools)):
+            raise ConfigError("INVALID_OPTIONS", "tools must be a list of mappings.")
         values = {
             "model": model,
             "messages": tuple(unnested(messages)),
             "temperature": temperature,
             "max_output_tokens": max_output_tokens,
-            "stop": tuple(stop),
+            "stop": (stop,) if isinstance(stop, str) else tuple(stop or ()),
             "seed": seed,
             "reasoning_effort": reasoning_effort,
             "tools": freeze(list(tools), "tools"),
@@ -99,7 +128,13 @@ class Request(Immutable):
             object.__setattr__(self, name, value)
 
     def replaced(self, **changes: Any) -> Request:
-        """Give a request that differs in the members named."""
+        """Give a request that differs in the members named.
+
+        Args:
+            changes: arguments of the constructor.
+        Raises:
+            ConfigError: INVALID_OPTIONS, as the constructor.
+        """
         return Request(**{name: getattr(self, name) for name in self.__slots__} | changes)
 
     def projected(self, *, image_input: bool | None = None, image_policy: ImagePolicy | None = None) -> Request:
@@ -120,10 +155,19 @@ class OutputSchema(Immutable):
 
     __slots__ = ("name", "schema", "strict")
     name: str
+    """What the provider is told it is called: letters, digits, `_` and `-`."""
     schema: FrozenDict
+    """In the part of JSON Schema that the provider takes."""
     strict: bool
+    """Whether the provider is to hold the answer to it, or only sees it."""
 
     def __init__(self, name: str, schema: Mapping[str, Any], strict: bool = True) -> None:
+        """
+        Args:
+            name, schema, strict: as the attributes; the schema is copied.
+        Raises:
+            ConfigError: INVALID_OPTIONS when the schema holds what JSON cannot write.
+        """
         object.__setattr__(self, "name", name)
         object.__setattr__(self, "schema", freeze_object(schema, "output_schema"))
         object.__setattr__(self, "strict", strict)
@@ -151,6 +195,10 @@ class ModelFacts:
         reasoning_efforts: Sequence[str] | None = None,
         image_input: bool | None = None,
     ) -> None:
+        if not isinstance(cast(Any, id), str) or isinstance(reasoning_efforts, str):
+            raise ConfigError(
+                "INVALID_OPTIONS", "A model is named by a text; its reasoning_efforts are a list of texts."
+            )
         self.id = id
         """The provider's name of the model."""
         self.context_window = context_window
@@ -173,11 +221,21 @@ class HttpRequest:
     def __init__(self, method: str, url: str, headers: Mapping[str, str], body: bytes) -> None:
         """Check and keep the parts.
 
+        Args:
+            method: such as `POST`.
+            url: the address, with its query.
+            headers: names in any case.
+            body: what is sent; empty for none.
         Raises:
             ConfigError: INVALID_OPTIONS when a header cannot be sent. The message names the header, not its value,
                 which the HTTP libraries would show.
         """
         given: Mapping[Any, Any] = headers
+        is_text = isinstance(cast(Any, method), str) and isinstance(cast(Any, url), str)
+        if not is_text or not isinstance(cast(Any, headers), Mapping) or not isinstance(cast(Any, body), bytes):
+            raise ConfigError(
+                "INVALID_OPTIONS", "A request has a method and a url as texts, headers as a mapping, bytes."
+            )
         for name, value in given.items():
             is_text = isinstance(name, str) and isinstance(value, str)
             if not is_text or not _HEADER_NAME.fullmatch(name) or not _HEADER_VALUE.fullmatch(value):
@@ -245,6 +303,8 @@ class Transport(Protocol):
     async def open(self, request: HttpRequest) -> Response:
         """Send the request and wait for the headers; any status but a redirect gives a response.
 
+        Args:
+            request: what to send.
         Raises:
             NetworkError: NETWORK when there is no response, or a redirect: followed, it would carry the key away.
             RequestTimeoutError: TIMEOUT when the headers did not come in time.
@@ -262,15 +322,22 @@ class ProviderDecoder(Protocol):
     """
 
     def feed(self, name: str, data: str) -> list[Chunk]:
-        """Decode one server-sent event.
+        """Decode one event of a stream: server-sent, a line of JSON (named "message"), or a message of AWS's framing.
 
+        Args:
+            name: its event type; `message` where it has none.
+            data: its data.
         Raises:
             StreamError: when the data is not JSON; nothing was changed. `ResponseMachine` makes PROTOCOL of it.
         """
         ...
 
     def decode(self, event: Any) -> list[Chunk]:
-        """Decode one event that is already a value (a model in the page, or a whole JSON body)."""
+        """Decode one event that is already a value (a model in the page, or a whole JSON body).
+
+        Args:
+            event: plain data.
+        """
         ...
 
     def finish(self) -> list[Chunk]:
@@ -292,28 +359,58 @@ class Adapter(Protocol):
     """Which part of JSON Schema the vendor holds answers to."""
 
     def build(self, request: Request, *, api_key: str | None, base_url: str) -> HttpRequest:
-        """Turn the neutral request into HTTP. Raises ConfigError (INVALID_OPTIONS, INVALID_CREDENTIAL)."""
+        """Turn the neutral request into HTTP.
+
+        Args:
+            request: what is asked.
+            api_key: the credential; None without one.
+            base_url: address of the API.
+        Raises:
+            ConfigError: INVALID_OPTIONS, INVALID_CREDENTIAL.
+        """
         ...
 
     def decoder(self, request: Request) -> ProviderDecoder:
-        """Make the decoder for the answer to this request."""
+        """Make the decoder for the answer to this request.
+
+        Args:
+            request: what was asked.
+        """
         ...
 
     def failure(self, status: int, headers: Mapping[str, str], body: bytes) -> UnspoolError:
-        """Turn a response with an error status into an error. `body` is bounded and may be cut."""
+        """Turn a response with an error status into an error. `body` is bounded and may be cut.
+
+        Args:
+            status: the HTTP status.
+            headers: names in lower case.
+            body: what was read of it.
+        """
         ...
 
     def facts(self, model: str) -> ModelFacts | None:
-        """Say what the adapter knows of a model by its name; None when it knows nothing."""
+        """Say what the adapter knows of a model by its name; None when it knows nothing.
+
+        Args:
+            model: the provider's name of it.
+        """
         ...
 
     def models_request(self, *, api_key: str | None, base_url: str) -> HttpRequest:
-        """Ask which models there are. Raises ConfigError (INVALID_OPTIONS, INVALID_CREDENTIAL)."""
+        """Ask which models there are.
+
+        Args:
+            api_key, base_url: as in `build`.
+        Raises:
+            ConfigError: INVALID_OPTIONS, INVALID_CREDENTIAL.
+        """
         ...
 
     def models(self, body: Any) -> list[ModelFacts]:
         """Read the answer to `models_request`, parsed: what the endpoint says, and nothing that `facts` knows.
 
+        Args:
+            body: the JSON, parsed.
         Raises:
             WireError: PROTOCOL when it lists no models.
         """
@@ -327,9 +424,17 @@ class Signal(Protocol):
     A JavaScript `AbortSignal` is accepted wherever a signal is.
     """
 
-    def is_set(self) -> bool: ...
+    def is_set(self) -> bool:
+        """Whether the call is to stop."""
+        ...
 
-    async def wait(self) -> Any: ...
+    async def wait(self) -> Any:
+        """Wait until it is.
+
+        Cancellation:
+            Expected: it is cancelled when the call is over.
+        """
+        ...
 
 
 ApiKey = str | Callable[[], Awaitable[str]] | None

@@ -8,19 +8,20 @@ from __future__ import annotations
 
 import asyncio
 import warnings
-from collections.abc import Callable, Mapping, Sequence
-from inspect import iscoroutinefunction
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, Unpack, cast, overload
 
 from unspool.answer import AnswerMachine
-from unspool.answer_stream import Check, QueryStream
+from unspool.answer_stream import Check, QueryStream, Transform
 from unspool.contracts import OutputSchema, Signal
 from unspool.errors import ConfigError, OutputValidationError, UnspoolError
+from unspool.examples import Example, example_turns
 from unspool.messages import AssistantMessage, Message, TextPart, UserMessage
 from unspool.model import SAMPLE_CONCURRENCY, LanguageModel
-from unspool.options import CallOptions, Prompt, check_count, messages_of
-from unspool.schema import NativeOutput, Schema, example_reply, format_value, native_schema, schema_prompt
+from unspool.options import CallOptions, Prompt, check_count, messages_of, no_option
+from unspool.schema import NativeOutput, Schema, format_value, native_schema, schema_prompt
 from unspool.schema.text import Protocol, check_protocol
+from unspool.signature import LEFT_OUT, spells_out
 from unspool.stream.response import MAX_CHARS as MAX_CHARS_CEILING
 from unspool.structured.events import (
     MAX_CHARS,
@@ -36,13 +37,7 @@ from unspool.whole_reply import MAX_DEPTH_CEILING
 if TYPE_CHECKING:
     from typing_extensions import TypeForm
 
-Example = tuple["Prompt | Template", Any]
-"""A question and the value that answers it."""
-
 MAX_REPAIRS = 8
-
-_TEXT: Any = object()
-_NO_DEFAULT: Any = object()
 
 
 class QueryOptions(CallOptions, total=False):
@@ -51,17 +46,17 @@ class QueryOptions(CallOptions, total=False):
     protocol: Protocol
     lenient: bool
     examples: Sequence[Example]
-    transform: Callable[[Any], Any] | None
+    transform: Transform | None
     signal: Signal | Any
     max_chars: int
     max_depth: int
     check: Check | None
 
 
-class _Query:
+class Question:
     """One question, ready to be asked once or several times."""
 
-    __slots__ = ("check", "messages", "native", "options", "protocol", "schema", "settings", "signal")
+    __slots__ = ("check", "messages", "native", "options", "protocol", "schema", "settings", "signal", "transform")
 
     def __init__(
         self,
@@ -72,7 +67,7 @@ class _Query:
         protocol: Protocol = "json",
         lenient: bool = False,
         examples: Sequence[Example] = (),
-        transform: Callable[[Any], Any] | None = None,
+        transform: Transform | None = None,
         signal: Signal | Any = None,
         max_chars: int = MAX_CHARS,
         max_depth: int = MAX_DEPTH,
@@ -84,80 +79,73 @@ class _Query:
                 "INVALID_OPTIONS",
                 "lm must be a model, such as us.llms.OpenAIChat(…); a function becomes one by us.llms.FunctionModel.",
             )
-        for name in options:
-            if name not in CallOptions.__annotations__:
-                raise ConfigError("INVALID_OPTIONS", f"There is no option {name!r} here; {_advice(name)}.")
+        check_names(options)
         check_protocol(protocol)
         check_count("max_chars", max_chars, most=MAX_CHARS_CEILING)
         check_count("max_depth", max_depth, most=MAX_DEPTH_CEILING)
         if cast("Any", check) not in (None, "report", "stop"):
             raise ConfigError("INVALID_OPTIONS", "check must be 'report', 'stop' or None.")
-        if transform is not None and (not callable(cast("Any", transform)) or iscoroutinefunction(transform)):
-            raise ConfigError("INVALID_OPTIONS", "transform must be a plain function of the value, not an async one.")
+        if transform is not None and not callable(cast("Any", transform)):
+            raise ConfigError("INVALID_OPTIONS", "transform must be a function of the value.")
         self.check: Check | None = check
+        self.transform = transform
         self.messages = messages_of(messages_from(prompt))
         self.options = options
         self.protocol: Protocol = protocol
         self.signal = signal
-        self.schema: Schema[Any] | None = None if T is _TEXT or T is str else Schema.of(T)
+        self.schema: Schema[Any] | None = None if T is str else Schema.of(T)
         self.native: NativeOutput | None = None
         self.settings: dict[str, Any] = {
             "lenient": lenient,
-            "transform": transform,
             "max_chars": max_chars,
             "max_depth": max_depth,
         }
-        self.messages[-1:-1] = self._shots(examples)
-        if self.schema is None:
-            return
-        if options.get("output_schema") is not None:
-            raise ConfigError("INVALID_OPTIONS", "A typed query makes its own output_schema; use protocol='native'.")
-        if protocol == "native":
-            self._ask_natively(lm)
-        else:
-            self.messages = _with_words(self.messages, schema_prompt(self.schema, protocol))
+        question = _question_at(self.messages)
+        if self.schema is not None:
+            self._ask(self.schema, lm)
+        self.messages[question:question] = example_turns(
+            examples, self.schema, protocol, self.native, max_chars=max_chars, max_depth=max_depth
+        )
 
     def stream(self, lm: LanguageModel, turn: Sequence[Message] = ()) -> QueryStream[Any]:
         answer = AnswerMachine(self.schema, protocol=self.protocol, native=self.native, **self.settings)
         chunks = lm.stream([*self.messages, *turn], signal=self.signal, **self.options)
-        return QueryStream(chunks, answer, check=self.check)
+        return QueryStream(chunks, answer, check=self.check, transform=self.transform)
 
-    def _shots(self, examples: Sequence[Example]) -> list[Message]:
-        """Give examples as turns of the conversation that have been answered in the form asked for."""
-        shots: list[Message] = []
-        given: Any = examples
-        if not isinstance(given, list | tuple) or not all(_is_pair(example) for example in cast("Any", given)):
-            raise ConfigError("INVALID_OPTIONS", "examples must be pairs: (a prompt, the value that answers it).")
-        for question, value in examples:
-            shots += messages_of(messages_from(question))
-            reply = str(value) if self.schema is None else example_reply(value, self.protocol, schema=self.schema)
-            shots.append(AssistantMessage(reply))
-        return shots
-
-    def _ask_natively(self, lm: LanguageModel) -> None:
-        assert self.schema is not None
-        self.native = native_schema(self.schema, lm.schema_dialect)
-        if self.native.reason is not None:
+    def _ask(self, schema: Schema[Any], lm: LanguageModel) -> None:
+        """Say what is asked for: to the model in words, or to the provider."""
+        if self.options.get("output_schema") is not None:
+            raise ConfigError("INVALID_OPTIONS", "A typed query makes its own output_schema; use protocol='native'.")
+        if self.protocol != "native":
+            self.messages = _with_words(self.messages, schema_prompt(schema, self.protocol))
+            return
+        self.native = native = native_schema(schema, lm.schema_dialect)
+        if native.reason is not None:
             warnings.warn(
-                f"{self.schema.name} cannot be asked for strictly ({self.native.reason}); the answer is checked here "
-                "alone.",
+                f"{schema.name} cannot be asked for strictly ({native.reason}); the answer is checked here alone.",
                 stacklevel=4,
             )
-        self.options["output_schema"] = OutputSchema(
-            self.schema.name, self.native.schema, strict=self.native.reason is None
-        )
+        self.options["output_schema"] = OutputSchema(schema.name, native.schema, strict=native.reason is None)
 
 
-def _is_pair(example: Any) -> bool:
-    return isinstance(example, list | tuple) and len(cast("Any", example)) == 2
+def check_names(options: Mapping[str, Any], *own: str) -> None:
+    """Refuse what is no option of a query.
 
-
-def _advice(name: str) -> str:
-    if name in ("max_repairs", "default", "returns_message"):
-        return "only query takes it"
-    return (
-        f"there are {', '.join(sorted(QueryOptions.__annotations__))}; places in a prompt are filled in by us.Template"
-    )
+    Args:
+        options: by name.
+        own: what the function takes besides.
+    Raises:
+        ConfigError: INVALID_OPTIONS.
+    """
+    known = QueryOptions.__annotations__
+    for name in options:
+        if name in ("max_repairs", "default", "returns_message"):
+            raise ConfigError("INVALID_OPTIONS", f"There is no option {name!r} here; only query takes it.")
+        if name not in known:
+            raise ConfigError(
+                "INVALID_OPTIONS",
+                f"{no_option(name, (*known, *own))}; places in a prompt are filled in by us.Template.",
+            )
 
 
 @overload
@@ -176,8 +164,9 @@ def query_stream[R](
 def query_stream(
     prompt: Prompt | Template, T: Mapping[str, Any], *, lm: LanguageModel, **options: Unpack[QueryOptions]
 ) -> QueryStream[Any]: ...
+@spells_out
 def query_stream(
-    prompt: Prompt | Template, T: Any = _TEXT, *, lm: LanguageModel, **options: Unpack[QueryOptions]
+    prompt: Prompt | Template, T: Any = str, *, lm: LanguageModel, **options: Unpack[QueryOptions]
 ) -> QueryStream[Any]:
     """Ask a model for a value of a type and watch it being written. Nothing is sent before the first read.
 
@@ -191,9 +180,10 @@ def query_stream(
                 the provider hold the answer to the schema (structured output) and leaves the prompt as it is.
             lenient: also take trailing commas, comments, single quotes and an end that is missing in JSON; each repair
                 is named in `QueryStream.repairs`.
-            examples: pairs of a prompt and the value that answers it, shown before the question as turns.
-            transform: what is done to the validated value; the result is what it gives. What it raises makes the answer
-                an invalid one.
+            examples: pairs of a prompt and the value that answers it, shown before the question as turns. Each is held
+                to the type like an answer.
+            transform: what is done to the validated value, once, plain or async; the result is what it gives. What it
+                raises makes the answer an invalid one; but an UnspoolError of a call of its own is told as it is.
             signal: an `asyncio.Event` or a JavaScript AbortSignal that stops the call.
             max_chars: longest answer, in characters, at most 16 Mi; default 1 Mi.
             max_depth: deepest nesting of the answer, at most 128; default 64.
@@ -204,7 +194,7 @@ def query_stream(
         ConfigError: INVALID_OPTIONS or UNSUPPORTED. Everything later is told by the terminal event.
         A UserWarning tells that a provider cannot hold the answer to a type strictly (open dicts, tuples, `Any`).
     """
-    return _Query(prompt, T, lm, **options).stream(lm)
+    return Question(prompt, T, lm, **options).stream(lm)
 
 
 @overload
@@ -270,13 +260,14 @@ async def query(
     max_repairs: int = 0,
     **options: Unpack[QueryOptions],
 ) -> Any: ...
+@spells_out
 async def query(
     prompt: Prompt | Template,
-    T: Any = _TEXT,
+    T: Any = str,
     *,
     lm: LanguageModel,
     returns_message: bool = False,
-    default: Any = _NO_DEFAULT,
+    default: Any = LEFT_OUT,
     max_repairs: int = 0,
     **options: Unpack[QueryOptions],
 ) -> Any:
@@ -296,8 +287,9 @@ async def query(
     Cancellation:
         Aborts the request on the network.
     """
+    check_names(options, "default", "max_repairs", "returns_message")
     check_count("max_repairs", max_repairs, least=0, most=MAX_REPAIRS)
-    asked = _Query(prompt, T, lm, **options)
+    asked = Question(prompt, T, lm, **options)
     attempts: list[OutputValidationError] = []
     turn: list[Message] = []
     while True:
@@ -311,9 +303,9 @@ async def query(
             error.attempts = tuple(attempts)
             attempts.append(error)
             if error.code == "OUTPUT_INVALID" and len(attempts) <= max_repairs and not repeated:
-                turn = [AssistantMessage(error.text or "…"), UserMessage(_repair_words(error))]
+                turn = repair_turn(error.text, error.message)
                 continue
-            if default is _NO_DEFAULT:
+            if default is LEFT_OUT:
                 raise
             result = default
         return (result, stream.message) if returns_message else result
@@ -331,8 +323,9 @@ async def sample[R](
 async def sample(
     prompt: Prompt | Template, T: Any, *, lm: LanguageModel, count: int, **options: Unpack[QueryOptions]
 ) -> list[Any]: ...
+@spells_out
 async def sample(
-    prompt: Prompt | Template, T: Any = _TEXT, *, lm: LanguageModel, count: int, **options: Unpack[QueryOptions]
+    prompt: Prompt | Template, T: Any = str, *, lm: LanguageModel, count: int, **options: Unpack[QueryOptions]
 ) -> list[Any]:
     """Ask a model the same question several times, up to four at a time.
 
@@ -346,8 +339,9 @@ async def sample(
     Cancellation:
         Aborts every request.
     """
+    check_names(options, "count")
     check_count("count", count, most=256)
-    asked = _Query(prompt, T, lm, **options)
+    asked = Question(prompt, T, lm, **options)
     gate = asyncio.Semaphore(SAMPLE_CONCURRENCY)
 
     async def one() -> Any:
@@ -362,6 +356,7 @@ async def sample(
     return [task.result() for task in tasks]
 
 
+@spells_out
 async def complete[R](value: R, T: Any = None, *, lm: LanguageModel, **options: Unpack[QueryOptions]) -> R:
     """Have a model fill in what is missing of a value.
 
@@ -372,11 +367,18 @@ async def complete[R](value: R, T: Any = None, *, lm: LanguageModel, **options: 
     Returns:
         A validated value of the type.
     Raises:
-        ConfigError: INVALID_OPTIONS when the value cannot be shown to a model.
+        ConfigError: INVALID_OPTIONS when the value has no parts, or cannot be shown to a model.
         UnspoolError: as `query`.
     Cancellation:
         Aborts the request on the network.
     """
+    check_names(options)
+    if value is None or isinstance(value, type | str | int | float):
+        name = value.__name__ if isinstance(value, type) else "City"
+        raise ConfigError(
+            "INVALID_OPTIONS",
+            f"complete fills in what a value does not have yet: give it one, such as {name}.model_construct(…).",
+        )
     schema: Schema[Any] = Schema.of(type(value) if T is None else T)
     shown = format_value(value, "python", T=schema, missing=True)
     words = f"Complete this: give a value in each place that says MISSING, and keep the rest as it is.\n\n{shown}"
@@ -395,8 +397,15 @@ async def _result_of(stream: QueryStream[Any]) -> Any:
     raise AssertionError("a query stream ended without a terminal event")
 
 
-def _repair_words(error: OutputValidationError) -> str:
-    return f"That answer cannot be used. {error.message}\nAnswer the question again, in the form that was asked for."
+def repair_turn(answer: str | None, fault: str) -> list[Message]:
+    """Show a model its answer, and what is wrong with it."""
+    words = f"That answer cannot be used. {fault}\nAnswer the question again, in the form that was asked for."
+    return [AssistantMessage(answer or "…"), UserMessage(words)]
+
+
+def _question_at(messages: Sequence[Message]) -> int:
+    """Find the last message of the user: what comes after it, such as the results of tools, belongs to it."""
+    return next((at for at in reversed(range(len(messages))) if messages[at].role == "user"), len(messages))
 
 
 def _with_words(messages: Sequence[Message], words: str) -> list[Message]:

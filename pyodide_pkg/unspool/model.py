@@ -26,9 +26,11 @@ from unspool.errors import (
 from unspool.messages import Message
 from unspool.options import CallOptions, Prompt, build_request, check_options
 from unspool.signals import SignalListener
+from unspool.signature import SpelledOut
 from unspool.stream.assembler import BlockAssembler
 from unspool.stream.chunks import Chunk, Finish
 from unspool.stream.response import ResponseMachine
+from unspool.transport.draining import Draining
 from unspool.transport.time_limit import time_limit
 
 if TYPE_CHECKING:
@@ -52,10 +54,14 @@ class LanguageModel(ABC):
     """The provider's name of the model."""
     schema_dialect: Dialect = "openai"
     """Which part of JSON Schema its provider holds answers to."""
+    __signature__ = SpelledOut()
 
     def __init__(self, model: str, **defaults: Unpack[CallOptions]) -> None:
         """Name the model and the options that hold where a call says nothing.
 
+        Args:
+            model: the provider's name of the model.
+            defaults: see `CallOptions`.
         Raises:
             ConfigError: INVALID_OPTIONS.
         """
@@ -105,7 +111,7 @@ class LanguageModel(ABC):
         Returns:
             The answers in the order of the prompts.
         Raises:
-            UnspoolError: the first failure; the calls that are not over are aborted.
+            UnspoolError: any code, of the first failure; the calls that are not over are aborted.
         Cancellation:
             Aborts every request.
         """
@@ -329,10 +335,13 @@ class ChunkStream:
         return [] if self._over else await self._finish(self._fail(error))
 
     async def _finish(self, chunks: list[Chunk]) -> list[Chunk]:
-        """Close the response, and only then give the terminal chunk."""
+        """Close the response, or let what is left of a whole answer come; only then give the terminal chunk."""
         self._over = True
         try:
             self._record(chunks)
+            if self.error is None and isinstance(self._response, Draining):
+                self._response.drain()
+                self._response = None
         finally:
             await self._release()
         return chunks

@@ -5,8 +5,8 @@ In: a prompt and keyword options. Out: a neutral `Request`, or ConfigError INVAL
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypedDict, TypeGuard, cast
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, TypedDict, TypeGuard, cast, get_origin
 
 from unspool.contracts import OutputSchema, Request
 from unspool.errors import ConfigError
@@ -59,7 +59,9 @@ def build_request(model: str, prompt: Prompt, defaults: CallOptions, options: Ca
         messages.insert(0, SystemMessage(system))
     stop = merged.pop("stop", None) or ()
     tools = merged.pop("tools", None) or ()
-    return Request(model, messages, stop=(stop,) if isinstance(stop, str) else stop, tools=tools, **merged)
+    request = Request(model, messages, stop=(stop,) if isinstance(stop, str) else stop, tools=tools, **merged)
+    check_tool_choice(request)
+    return request
 
 
 def merged_options(defaults: CallOptions, options: CallOptions) -> CallOptions:
@@ -79,12 +81,20 @@ def check_options(options: CallOptions) -> None:
     for name, value in options.items():
         check = _CHECKS.get(name)
         if check is None:
-            raise ConfigError(
-                "INVALID_OPTIONS", f"There is no option {name!r}; there are {', '.join(sorted(_CHECKS))}."
-            )
+            raise ConfigError("INVALID_OPTIONS", f"{no_option(name, _CHECKS)}.")
         is_good, wanted = check
         if value is not None and not is_good(value):
             raise ConfigError("INVALID_OPTIONS", f"The option {name} must be {wanted}.")
+
+
+def no_option(name: str, known: Iterable[str]) -> str:
+    """Say that there is no such option, which there are, and which was probably meant."""
+    from difflib import get_close_matches
+
+    names = sorted(known)
+    near = get_close_matches(name, names, 1)
+    meant = f" (did you mean {near[0]}?)" if near else ""
+    return f"There is no option {name!r} here{meant}; there are {', '.join(names)}"
 
 
 def messages_of(prompt: object) -> list[Message]:
@@ -105,10 +115,33 @@ def messages_of(prompt: object) -> list[Message]:
         ]
         if messages and all(isinstance(message, Message) for message in messages):
             return cast("list[Message]", messages)
+    hint = ""
+    if isinstance(prompt, Mapping):
+        hint = " A message that is a dict: put it in a list."
+    elif isinstance(prompt, type) or get_origin(prompt):
+        hint = " The type comes second: query(prompt, T)."
     raise ConfigError(
         "INVALID_OPTIONS",
-        "A prompt must be a text, a message (with images: us.UserMessage([…])), or a sequence of at least one message.",
+        "A prompt must be a text, a message (with images: us.UserMessage([…])), or a sequence of at least one message."
+        + hint,
     )
+
+
+def check_tool_choice(request: Request) -> str | None:
+    """Give the choice between tools that a request makes, when it has any tools.
+
+    Returns:
+        "auto", "required", "none" or the name of a tool of the request; None when it makes no choice.
+    Raises:
+        ConfigError: INVALID_OPTIONS when a tool is demanded that the request does not have.
+    """
+    choice = request.tool_choice
+    if choice is None or choice in ("auto", "none"):
+        return choice if request.tools else None
+    if not request.tools or (choice != "required" and all(tool.get("name") != choice for tool in request.tools)):
+        what = "a tool" if choice == "required" else f"the tool {choice!r}"
+        raise ConfigError("INVALID_OPTIONS", f"tool_choice demands {what}, which the request does not have.")
+    return choice
 
 
 def check_count(name: str, value: object, least: int = 1, most: int | None = None) -> None:
@@ -151,8 +184,10 @@ def _is_tools(value: object) -> bool:
 
 
 def _is_tool(value: object) -> bool:
-    name = cast(Mapping[str, object], value).get("name") if isinstance(value, Mapping) else None
-    return isinstance(name, str) and bool(name)
+    if not isinstance(value, Mapping):
+        return False
+    tool = cast(Mapping[str, object], value)
+    return _is_name(tool.get("name")) and isinstance(tool.get("parameters") or {}, Mapping)
 
 
 def _is_schema(value: object) -> bool:
@@ -170,7 +205,11 @@ _CHECKS: dict[str, tuple[Callable[[object], bool], str]] = {
     "stop": (_is_texts, "a text or a sequence of texts"),
     "seed": (_is_integer, "a whole number"),
     "reasoning_effort": (_is_name, "a text that is not empty"),
-    "tools": (_is_tools, "a sequence of mappings with a name, a description and parameters, not nested in `function`"),
+    "tools": (
+        _is_tools,
+        "a sequence of mappings with a name, a description and parameters (a mapping: their JSON Schema), not nested "
+        "in `function`",
+    ),
     "tool_choice": (_is_name, 'a text: "auto", "required", "none" or the name of a tool'),
     "output_schema": (_is_schema, "an OutputSchema"),
     "extra": (_is_mapping, "a mapping"),

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from itertools import groupby
 from typing import Any, TypeGuard, cast
 
 from unspool.errors import ConfigError
@@ -16,8 +17,6 @@ from unspool.messages.parts import ImmutablePart
 # A name, and steps into its value: `{{user.name}}`, `{{rows[0].title}}`. Anything else between braces is text.
 _PLACE = re.compile(r"(\\?)\{\{\s*([^\W\d]\w*)((?:\.[^\W\d]\w*|\[\d{1,9}\])*)\s*\}\}")
 _STEP = re.compile(r"\.(\w+)|\[(\d+)\]")
-
-
 _MAX_INSIDE = 32
 """Pyodide ends for good when calls nest too deep; RecursionError comes too late there."""
 
@@ -143,6 +142,8 @@ class Template:
     def bind(self, /, **values: Any) -> Template:
         """Give a template in which these values are filled in.
 
+        Args:
+            values: by the names of the places.
         Raises:
             ConfigError: INVALID_OPTIONS when a value belongs to no place.
         """
@@ -153,6 +154,8 @@ class Template:
     def render(self, /, **values: Any) -> Message:
         """Fill in what is left.
 
+        Args:
+            values: by the names of the places.
         Raises:
             ConfigError: INVALID_OPTIONS when a value is missing, belongs to no place, or has not what a place names.
         """
@@ -265,11 +268,10 @@ def _path(place: _Place) -> str:
 
 def _joined(parts: Sequence[Part | Message]) -> list[Part | Message]:
     """Join neighbouring texts: what was one text before it was filled in is one part."""
-    out: list[Part | Message] = []
-    for part in parts:
-        last = out[-1] if out else None
-        if isinstance(part, TextPart) and isinstance(last, TextPart) and part.replay is None and last.replay is None:
-            out[-1] = TextPart(last.text + part.text)
+    joined: list[Part | Message] = []
+    for is_text, run in groupby(parts, lambda part: isinstance(part, TextPart) and part.replay is None):
+        if is_text:
+            joined.append(TextPart("".join(cast("TextPart", part).text for part in run)))
         else:
-            out.append(part)
-    return out
+            joined += run
+    return joined

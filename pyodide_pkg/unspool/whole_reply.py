@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypedDict, Unpack, overload
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack, cast, overload
 
 from unspool.answer import AnswerMachine
+from unspool.errors import ConfigError
 from unspool.options import check_count
 from unspool.schema import Schema
 from unspool.schema.text import Protocol, check_protocol
@@ -52,6 +53,8 @@ def parse(
         OutputValidationError: OUTPUT_INVALID or OUTPUT_TOO_LARGE; `partial_value` is the value as far as it was read.
         ConfigError: INVALID_OPTIONS or UNSUPPORTED.
     """
+    if not isinstance(cast(Any, text), str):
+        raise ConfigError("INVALID_OPTIONS", "What is parsed must be a text; that of a message is its `text`.")
     check_protocol(protocol)
     check_count("max_chars", max_chars, most=MAX_CHARS_CEILING)
     check_count("max_depth", max_depth, most=MAX_DEPTH_CEILING)

@@ -81,12 +81,46 @@ async def streams(lm: us.llms.OpenAIChat) -> None:
                 assert_type(delta, str)
             case _:
                 pass
+    async for event in us.query_stream("?", Answer, lm=lm):
+        if event.type == "generationComplete":
+            assert_type(event.result, Answer)
+        elif event.type == "stringFieldDelta":
+            assert_type(event.delta, str)
+        elif event.type == "fieldInvalid":
+            assert_type(event, us.FieldInvalid)
     assert_type(await stream.read(), list[us.StructuredEvent[Answer]] | None)
     async for partial in us.query_stream("?", Answer, lm=lm, check="report").partials():
         assert_type(partial, us.Partial[Answer])
         assert_type(partial.value, Answer | Any)
         assert_type(partial.state("text"), Literal["absent", "growing", "complete"])
         assert_type(partial.invalid, tuple[us.FieldInvalid, ...])
+
+
+async def chunks(lm: us.llms.OpenAIChat) -> None:
+    async for chunk in lm.stream("?"):
+        if chunk.type == "finish":
+            assert_type(chunk, us.stream.chunks.Finish)
+        elif chunk.type == "text-delta" or chunk.type == "tool-arguments-delta":
+            assert_type(chunk.text, str)
+    for call in (await lm.call("?")).tool_calls:
+        assert_type(call.args, dict[str, Any])
+
+
+async def tool_streams() -> None:
+    async for update in us.read_structured([], integration=us.integrations.openai):
+        assert_type(update, us.StreamProgress | us.StreamCompletion)
+        assert_type(update.name, str | None)
+        if update.type == "complete":
+            assert_type(update, us.StreamCompletion)
+        else:
+            assert_type(update, us.StreamProgress)
+    for update in us.integrations.anthropic().push_all({}):
+        if isinstance(update, us.StreamCompletion):
+            assert_type(update.text, str)
+    pool = us.StreamPool()
+    assert_type(pool.start("a", name="f"), us.StreamProgress)
+    assert_type(pool.finish("a").type, Literal["complete"])
+    assert_type(us.JsonStream().push("1"), us.StreamState)
 
 
 def schemas() -> None:
@@ -101,3 +135,55 @@ async def wrong(lm: us.llms.OpenAIChat) -> None:
     await us.query("?", Answer, lm=lm, temprature=1)  # type: ignore[call-overload]  # pyright: ignore[reportCallIssue]
     await us.query("?", Answer)  # type: ignore[call-overload]  # pyright: ignore[reportCallIssue]
     await us.query("?", Answer, lm=lm, protocol="yaml")  # type: ignore[call-overload]  # pyright: ignore[reportArgumentType, reportCallIssue]
+
+
+class Guide:
+    style = "short"
+
+    @us.LangFunc
+    async def capital(self, country: str) -> Answer:
+        """{{self.style}}: the capital of {{country}}?"""
+        raise NotImplementedError
+
+    @us.LangFunc.of(protocol="python")
+    async def largest(self, country: str, count: int = 1) -> list[Answer]:
+        """The {{count}} largest cities of {{country}}?"""
+        raise NotImplementedError
+
+    @staticmethod
+    @us.LangFunc
+    async def river(country: str) -> Answer:
+        """The longest river of {{country}}?"""
+        raise NotImplementedError
+
+
+@us.LangFunc
+async def capital(country: str) -> Answer:
+    """The capital of {{country}}?"""
+    raise NotImplementedError
+
+
+async def functions(lm: us.llms.OpenAIChat, guide: Guide) -> None:
+    assert_type(await capital("Peru"), Answer)
+    assert_type(await guide.capital("Peru"), Answer)
+    assert_type(await guide.capital.using(lm=lm)(country="Peru"), Answer)
+    assert_type(guide.capital.stream("Peru"), us.QueryStream[Answer])
+    assert_type(await guide.largest("Peru", count=3), list[Answer])
+    assert_type(await Guide.capital(guide, "Peru"), Answer)
+    assert_type(await Guide.river("Peru"), Answer)
+    assert_type(await us.LangFunc("{{a}}", Answer)(a=1), Answer)
+    await guide.capital(1)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+    await guide.capital()  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
+    await guide.capital(guide, "Peru")  # type: ignore[call-arg, arg-type]  # pyright: ignore[reportArgumentType, reportCallIssue]
+
+
+async def transforms(lm: us.llms.OpenAIChat) -> None:
+    async def look_up(answer: Answer) -> str:
+        return answer.text
+
+    async def add(messages: list[us.Message]) -> list[us.Message]:
+        return messages
+
+    await us.query("?", Answer, lm=lm, transform=look_up, examples=[("?", Answer(text="!"))])
+    us.LangFunc("?", Answer, lm=lm, transform_input=add)
+    us.LangFunc("?", Answer, lm=lm, transform_input=lambda messages: messages)

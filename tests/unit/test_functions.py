@@ -574,10 +574,6 @@ async def test_a_query_without_a_type_gives_text() -> None:
     assert await query("?", lm=StaticResponse("hi")) == "hi"
 
 
-async def wire_async(value: Any) -> Any:
-    return value
-
-
 class Weather:
     """A model that talks and then calls a tool."""
 
@@ -606,7 +602,6 @@ async def test_a_tool_call_is_no_answer(T: Any) -> None:
     ("options", "told"),
     [
         ({"transform": 5}, "transform"),
-        ({"transform": wire_async}, "async"),
         ({"lenien": True}, "lenient"),
         ({"max_repairs": 1}, "only query"),
         ({"name": "Bob"}, "us.Template"),
@@ -627,8 +622,76 @@ async def test_messages_may_be_plain_data() -> None:
         await query(wrong, int, lm=lm)
 
 
-@pytest.mark.parametrize("examples", ["ab", 5, [1], [("a",)], [("a", RESULT, 1)], {"a": RESULT}, None])
-def test_examples_are_pairs(examples: Any) -> None:
-    with pytest.raises(ConfigError, match="must be pairs") as caught:
-        query_stream("q", Answer, lm=StaticResponse(GOOD), examples=examples)
-    assert caught.value.code == "INVALID_OPTIONS"
+async def _cities(answer: Answer) -> list[int]:
+    await asyncio.sleep(0)
+    return [answer.answer]
+
+
+class _Later:
+    """Neither a coroutine function nor what it gives a coroutine."""
+
+    def __call__(self, answer: Answer) -> Any:
+        done = asyncio.get_running_loop().create_future()
+        done.set_result([answer.answer])
+        return done
+
+
+@pytest.mark.parametrize("transform", [_cities, _Later(), lambda answer: [answer.answer]], ids=named)
+async def test_a_transform_may_be_waited_for(transform: Any) -> None:
+    """P75: what is done to a value is the application's own; it runs once, after the response has been closed."""
+    lm, transport = wire([delta(GOOD), end()], [delta(GOOD), end()], [delta(GOOD), end()])
+    assert await query("?", Answer, lm=lm, transform=transform) == [42]
+    assert await sample("?", Answer, lm=lm, count=1, transform=transform) == [[42]]
+    stream = query_stream("?", Answer, lm=lm, transform=transform)
+    async for partial in stream.partials():  # noqa: B007 - read below
+        pass
+    assert partial.value == [42]
+    assert all(response.closed for response in transport.responses)
+
+
+async def test_a_transform_finds_the_response_closed_and_can_be_left() -> None:
+    lm, transport = wire([delta(GOOD), end()])
+    begun = asyncio.Event()
+
+    async def never(answer: Answer) -> None:
+        assert transport.responses[0].closed
+        begun.set()
+        await asyncio.Event().wait()
+
+    stream = query_stream("?", Answer, lm=lm, transform=never)
+    task = asyncio.create_task(collect(stream))
+    await begun.wait()
+    assert await stream.read() is None, "the answer is over for everybody else"
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert await stream.read() is None
+
+
+async def test_what_a_transform_raises() -> None:
+    """A reason against the value is the answer's fault and may be repaired; a failure of another call is told so."""
+    given: list[Any] = []
+
+    async def picky(answer: Answer) -> int:
+        given.append(answer)
+        if len(given) == 1:
+            raise ValueError("not that one")
+        return answer.answer
+
+    replies = Replies(GOOD, GOOD.replace("42", "43"))
+    assert await query("?", Answer, lm=replies.lm, transform=picky, max_repairs=1) == 43
+    assert "not that one" in replies.requests[1].messages[-1].text
+
+    async def lost(answer: Answer) -> int:
+        raise NetworkError("no way")
+
+    with pytest.raises(NetworkError, match="no way") as caught:
+        await query("?", Answer, lm=StaticResponse(GOOD), transform=lost, max_repairs=1)
+    assert caught.value.text == GOOD
+    assert caught.value.partial is not None
+
+    def stern(answer: Answer) -> int:
+        raise OutputValidationError("OUTPUT_INVALID", "as I say")
+
+    with pytest.raises(OutputValidationError, match="as I say"):
+        await query("?", Answer, lm=StaticResponse(GOOD), transform=stern)

@@ -1,9 +1,10 @@
 from __future__ import annotations
 
-from typing import Any
+import asyncio
+from typing import Any, cast
 
 import pytest
-from pydantic import BaseModel
+from pydantic import BaseModel, ConfigDict
 
 from unspool.errors import ConfigError, OutputValidationError
 from unspool.functions import query_stream
@@ -127,6 +128,8 @@ def _stray(x: int, y: int) -> City:
         (lambda: LangFunc(lm=LIMA), "LangFunc.of"),  # type: ignore[call-overload]
         (lambda: LangFunc(_no_type), "return type"),
         (lambda: LangFunc(_stray), "no place for y"),
+        (lambda: LangFunc("a", temprature=1), "temprature"),  # type: ignore[call-overload]
+        (lambda: capital.using(max_repairs=1), "only query"),
         (lambda: capital.render(), "country"),
         (lambda: capital.render("a", other=1), "other"),
         (lambda: LangFunc("{{a}}").render(1), "by name"),
@@ -173,3 +176,166 @@ async def test_parameters_may_have_any_name() -> None:
     assert await told(self=1, count=2) == "yes"
     assert await told.samples(2, self=1, count=2) == ["yes", "yes"]
     assert told.bind(self=1).render(count=2) == [UserMessage("1 2")]
+
+
+class Guide:
+    def __init__(self, style: str) -> None:
+        self.style = style
+
+    @LangFunc
+    async def capital(self, country: str, tone: str = "plain") -> City:
+        """In {{self.style}} style, {{tone}}: the capital of {{country}}?"""
+        raise AssertionError("the body never runs")
+
+    @LangFunc.of(lm=LIMA, protocol="json")
+    async def largest(self, country: str) -> City:
+        """The largest city of {{country}}?"""
+        raise AssertionError
+
+    @staticmethod
+    @LangFunc
+    async def river(country: str) -> str:
+        """The river of {{country}}?"""
+        raise AssertionError
+
+    @classmethod
+    @LangFunc.of(lm=StaticResponse("Titicaca"))
+    async def lake(cls, country: str) -> str:
+        """The lake of {{country}}?"""
+        raise AssertionError
+
+    ask = LangFunc("Say {{what}}", lm=StaticResponse("hi"))
+
+
+class Proud(Guide):
+    @LangFunc
+    async def capital(self, country: str) -> City:  # type: ignore[override]
+        """Proudly: {{country}}?"""
+        raise AssertionError
+
+
+class TestMethods:
+    async def test_self_is_the_instance(self) -> None:
+        guide, other = Guide("short"), Guide("long")
+        assert guide.capital.render("Peru")[0].text == "In short style, plain: the capital of Peru?"
+        assert other.capital.render("Peru", tone="odd")[0].text == "In long style, odd: the capital of Peru?"
+        assert await guide.capital.using(lm=LIMA)(country="Peru") == City(name="Lima")
+        assert await guide.largest("Peru") == City(name="Lima")
+        events = [event async for event in guide.largest.stream("Peru")]
+        assert isinstance(events[-1], GenerationComplete)
+        assert guide.capital.variables == ("tone", "country")
+        guide.style = "new"
+        assert "new" in guide.capital.render("Peru")[0].text
+
+    def test_of_the_class_it_is_a_function(self) -> None:
+        assert Guide.capital.render(Guide("odd"), "Peru")[0].text.startswith("In odd style")
+        assert Guide.largest.render(Guide("odd"), "Peru")[0].text == "The largest city of Peru?"
+        with pytest.raises(ConfigError, match="country"):
+            Guide.capital.render("Peru")  # type: ignore[call-arg, arg-type]  # pyright: ignore
+
+    def test_filled_in_it_is_not_filled_in_again(self) -> None:
+        class Holder:
+            saved = Guide("first").capital
+            made = saved.using(temperature=0.5)
+
+        assert Holder().saved.render("Peru")[0].text.startswith("In first style")
+        assert Holder().made.render("Peru")[0].text.startswith("In first style")
+
+    async def test_other_kinds_of_methods(self) -> None:
+        guide: Any = Guide("short")
+        assert Guide.river.render("Peru") == guide.river.render("Peru") == [UserMessage("The river of Peru?")]  # type: ignore[attr-defined]
+        assert await guide.lake("Peru") == "Titicaca"
+        assert await cast("Any", Guide).lake(country="Peru") == "Titicaca"
+        assert await guide.ask(what="hi") == "hi"
+        assert guide.ask.render(what="x") == [UserMessage("Say x")]
+
+    def test_subclasses(self) -> None:
+        proud = Proud("short")
+        assert proud.capital.render("Peru")[0].text == "Proudly: Peru?"
+        assert super(Proud, proud).capital.render("Peru")[0].text.startswith("In short style")
+
+    def test_bound_places_and_a_function_without_parameters(self) -> None:
+        assert Guide("s").capital.bind(tone="odd").render("Peru")[0].text == "In s style, odd: the capital of Peru?"
+
+        async def nothing() -> str:
+            """Now?"""
+            raise AssertionError
+
+        class Holder:
+            now = LangFunc(nothing)
+
+        assert Holder().now.render() == [UserMessage("Now?")]  # type: ignore[misc]
+
+    @pytest.mark.parametrize("kind", [staticmethod, classmethod])
+    def test_the_wrong_order_is_told(self, kind: Any) -> None:
+        with pytest.raises(ConfigError, match="stands above"):
+            LangFunc(kind(_capital))
+
+
+def test_types_of_parameters_are_not_read() -> None:
+    """They may be there for type checkers alone."""
+
+    async def look(page: NotImported) -> City:  # type: ignore[name-defined]  # noqa: F821  # pyright: ignore
+        """{{page}}"""
+        raise AssertionError
+
+    assert LangFunc(look).render("x") == [UserMessage("x")]
+
+    async def lost(page: str) -> NotImported:  # type: ignore[name-defined]  # noqa: F821  # pyright: ignore
+        """{{page}}"""
+
+    with pytest.raises(ConfigError, match=r"return type of lost.*NotImported"):
+        LangFunc(lost)
+
+
+class TestAsyncTransforms:
+    """What is looked up for a prompt, or with a value, may have to be waited for."""
+
+    async def _add(self, messages: list[Message]) -> list[Message]:
+        await asyncio.sleep(0)
+        return [*messages, UserMessage("found")]
+
+    async def test_of_what_is_sent(self) -> None:
+        lm = StaticResponse('{"name":"Lima"}')
+        ask = LangFunc("Where?", City, lm=lm, transform_input=self._add)
+        assert await ask() == City(name="Lima")
+        assert (await ask.with_message())[0] == City(name="Lima")
+        assert await ask.samples(1) == [City(name="Lima")]
+        assert [request.messages[-1].text.startswith("found") for request in lm.requests] == [True] * 3
+
+    async def test_a_stream_is_made_without_waiting(self) -> None:
+        ask = LangFunc("Where?", City, lm=LIMA, transform_input=self._add)
+        for make in (ask.stream, ask.render):
+            with pytest.raises(ConfigError, match="asynchronous") as caught:
+                make()
+            assert caught.value.code == "UNSUPPORTED"
+
+    async def test_of_decorated_functions(self) -> None:
+        lm = StaticResponse('{"name":"Lima"}')
+
+        async def name_of(city: City) -> str:
+            return city.name
+
+        @LangFunc.of(lm=lm, transform_input=self._add, transform=name_of)
+        async def where(x: int) -> City:
+            """Where is {{x}}?"""
+            raise AssertionError
+
+        found: Any = await where(7)
+        assert found == "Lima"
+        assert lm.requests[0].messages[-1].text.startswith("found")
+        plain = where.using(transform_input=lambda messages: messages[:1])
+        assert plain.render(7) == [UserMessage("Where is 7?")]
+
+
+def test_a_method_of_a_pydantic_model() -> None:
+    class Guide(BaseModel):
+        model_config = ConfigDict(ignored_types=(LangFunc,))
+        style: str
+
+        @LangFunc
+        async def capital(self, country: str) -> City:
+            """{{self.style}}: {{country}}?"""
+            raise AssertionError
+
+    assert Guide(style="short").capital.render("Peru") == [UserMessage("short: Peru?")]

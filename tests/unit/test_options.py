@@ -6,10 +6,18 @@ from typing import Any
 
 import pytest
 
-from unspool.contracts import OutputSchema
+from unspool.contracts import OutputSchema, Request
 from unspool.errors import ConfigError
 from unspool.messages import AssistantMessage, Message, SystemMessage, UserMessage
-from unspool.options import CallOptions, build_request, check_count, check_options, merged_options, messages_of
+from unspool.options import (
+    CallOptions,
+    build_request,
+    check_count,
+    check_options,
+    check_tool_choice,
+    merged_options,
+    messages_of,
+)
 
 
 def test_a_prompt_is_text_a_message_or_a_conversation() -> None:
@@ -123,3 +131,40 @@ def test_counts(value: object, least: int, most: int | None, is_good: bool) -> N
         return
     with pytest.raises(ConfigError, match="INVALID_OPTIONS: The option n must be a whole number"):
         check_count("n", value, least, most)
+
+
+@pytest.mark.parametrize(
+    ("tools", "choice"), [([], "required"), ([], "f"), ([{"name": "f"}], "g"), ([{"name": "f"}], "F")]
+)
+def test_a_tool_that_is_not_there(tools: list[dict[str, object]], choice: str) -> None:
+    """docs/tools.md; whatever the model, and whether the call or its defaults say so."""
+    with pytest.raises(ConfigError, match="INVALID_OPTIONS: tool_choice demands"):
+        build_request("m", "Hi", {}, {"tools": tools, "tool_choice": choice})
+    with pytest.raises(ConfigError, match="INVALID_OPTIONS: tool_choice demands"):
+        build_request("m", "Hi", {"tools": tools}, {"tool_choice": choice})
+    assert build_request("m", "Hi", {}, {"tools": [{"name": choice}], "tool_choice": choice}).tool_choice == choice
+    assert build_request("m", "Hi", {}, {"tools": tools, "tool_choice": "none"}).tool_choice == "none"
+
+
+@pytest.mark.parametrize(
+    ("tools", "choice", "checked"),
+    [
+        ([], None, None),
+        ([], "auto", None),
+        ([], "none", None),
+        ([{"name": "f"}], None, None),
+        ([{"name": "f"}], "auto", "auto"),
+        ([{"name": "f"}], "none", "none"),
+        ([{"name": "f"}], "required", "required"),
+        ([{"name": "f"}, {"name": "g"}], "g", "g"),
+    ],
+)
+def test_tool_choice(tools: list[Any], choice: str | None, checked: str | None) -> None:
+    assert check_tool_choice(Request("m", [UserMessage("Hi")], tools=tools, tool_choice=choice)) == checked
+
+
+@pytest.mark.parametrize(("tools", "choice"), [([], "required"), ([], "f"), ([{"name": "f"}], "F")])
+def test_tool_that_is_not_there(tools: list[Any], choice: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        check_tool_choice(Request("m", [UserMessage("Hi")], tools=tools, tool_choice=choice))
+    assert caught.value.code == "INVALID_OPTIONS"

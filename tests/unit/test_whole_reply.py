@@ -1,9 +1,9 @@
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import pytest
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from unspool.errors import ConfigError, OutputValidationError
 from unspool.whole_reply import parse
@@ -64,3 +64,14 @@ def test_wrong_options(wrong: Any) -> None:
 def test_text_is_itself_as_in_a_query(protocol: Any) -> None:
     """P37."""
     assert parse('"Hi" all', str, protocol) == '"Hi" all'
+
+
+@pytest.mark.parametrize("T", [Annotated[int, Field(le=3)], list[str], dict[str, int], set[str], float, Literal[1]])
+def test_a_number_too_long_to_be_shown_is_refused(T: Any) -> None:
+    """P47: CPython writes no integer of more than 4,300 digits, not even into the message of an error."""
+    number = "0x" + "f" * 4_000
+    for text in (number, f"[{number}]", f"{{{number}: 1}}", f"{{{number}}}"):
+        with pytest.raises(OutputValidationError, match="out of the range"):
+            parse(text, T)
+    with pytest.raises(OutputValidationError):
+        parse("0x" + "f" * 3_500, Annotated[int, Field(le=3)])
