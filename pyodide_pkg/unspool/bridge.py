@@ -4,20 +4,25 @@ Every answer is `{"ok": true, "value": …}` or `{"ok": false, "error": {"code",
 no Python object: all that JavaScript ever holds are the functions of this module.
 
     register {"modules": {name: source}}  → {}
-    open     {"prompt", "lm", "schema"?, "protocol"?, "lenient"?, "system"?, "options"?, "maxChars"?,
-             "maxDepth"?}  → {"id"}
-    pull     {"id"}  → {"events": […], "done"}; what one slice of the network brought, at most 256 events of it; one
-             pull at a time. The path of an event begins with `keep` steps of the path before it
+    open     {"prompt", "lm", "schema"?, "protocol"?, "lenient"?, "check"?, "examples"?, "system"?, "options"?,
+             "maxChars"?, "maxDepth"?, "items"?, "repair"?, "returnsMessage"?, "wants"?}  → {"id"}
+    pull     {"id"}  → {"events": […], "done", "repairs"?}; what one slice of the network brought, at most 256 events of
+             it; one pull at a time. The path of an event begins with `keep` steps of the path before it. The last
+             answer tells what lenient reading has put right
     cancel   {"id"}  → {}; the query ends with the event `cancelled`, also for a pull that waits
     close    {"id"}  → {}; the query is dropped, and a pull that waits gets no event, and done
     step     drives the incremental streams of the page; see `page_streams`
 
 `prompt` is text or messages (`{"role", "content"}` or `{"role", "parts"}`). `schema` is `{"type": "module:Name"}`,
-`{"jsonSchema", "name"?, "check"?}` (check false: somebody else holds the value to it), or absent for plain text. `lm`
-is `{"object": "module:name"}` or `{"provider"}` with the members of `openai`, `openai-chat`, `anthropic` and `gemini`
-(model, apiKey, baseURL, timeoutS, idleTimeoutS, imageInput; of `openai-chat` also profile), of `wllama` (its arguments
-in camelCase), `page` (model: the page's name of a function) or `scripted` (text, chunkChars). `options`: temperature,
-maxOutputTokens, stop, seed, reasoningEffort, tools, toolChoice, extra.
+`{"jsonSchema", "name"?, "check"?}` (check false: somebody else holds the value to it), or absent for plain text.
+`examples` are pairs of a prompt and a value, `items` is the path of a list that the type must have, `repair` an
+`{"answer"?, "fault"}` to show the model after the question; `returnsMessage` puts the message into the last event. With
+`wants: "message"` that message is all that is asked for: only prompt, lm, system and options go with it. `lm` is
+`{"object": "module:name"}` or `{"provider"}` with the members of `openai`, `openai-chat`, `anthropic`, `gemini`,
+`bedrock`, `cohere` and `ollama` (model, apiKey, baseURL, timeoutS, idleTimeoutS, imageInput; of `openai-chat` also
+profile, of `bedrock` region), of `wllama` (its arguments in camelCase), `page` (model: the page's name of a function)
+or `scripted` (text, chunkChars). `options`: temperature, maxOutputTokens, stop, seed, reasoningEffort, tools,
+toolChoice, extra.
 """
 
 from __future__ import annotations
@@ -32,17 +37,28 @@ from typing import Any, cast
 
 from unspool import llms
 from unspool.answer_stream import QueryStream
-from unspool.errors import BridgeError, ConfigError, StreamError, UnspoolError
-from unspool.functions import query_stream
+from unspool.errors import BridgeError, ConfigError, OutputValidationError, StreamError, UnspoolError
+from unspool.functions import Question, repair_turn
+from unspool.message_stream import MessageStream
+from unspool.messages import Message
 from unspool.messages.from_json import message_of
 from unspool.model import LanguageModel
 from unspool.options import CallOptions
 from unspool.page_model import page_model
+from unspool.page_modules import make_module, reason
 from unspool.page_streams import PageStreams
+from unspool.partial_stream import list_path
 from unspool.schema import Schema
-from unspool.schema.parts import is_array, is_object
+from unspool.schema.subschemas import is_array, is_object
 from unspool.structured import strict_json
-from unspool.structured.events import Cancelled, GenerationComplete, GenerationFailed, ParsingFailed, StructuredEvent
+from unspool.structured.events import (
+    Cancelled,
+    FieldInvalid,
+    GenerationComplete,
+    GenerationFailed,
+    ParsingFailed,
+    StructuredEvent,
+)
 from unspool.tagged import snake_case
 from unspool.wire import error_wire, event_json
 
@@ -51,34 +67,47 @@ __all__ = ["cancel", "close", "connect_page", "open", "pull", "register", "step"
 MAX_CALLS = 256
 """Most queries open at once. A page that opens more forgets to close them."""
 MAX_BATCH_EVENTS = 256
-"""Most events of one batch. The page reads a batch in one task: proxies that hold a stream back and then send it whole
-would otherwise freeze it."""
+"""Most events of one batch, faults aside. The page reads a batch in one task: proxies that hold a stream back and then
+send it whole would otherwise freeze it."""
 MAX_REQUEST_BYTES = 64 * 1024 * 1024
 """Longest message from JavaScript: it may hold a whole conversation, or the source of modules."""
 
 _OPTIONS = {"temperature", "maxOutputTokens", "stop", "seed", "reasoningEffort", "tools", "toolChoice", "extra"}
-_HTTP = {"anthropic": "Anthropic", "gemini": "Gemini", "openai": "OpenAI", "openai-chat": "OpenAIChat"}
+_HTTP = {
+    "anthropic": "Anthropic",
+    "bedrock": "Bedrock",
+    "cohere": "Cohere",
+    "gemini": "Gemini",
+    "ollama": "Ollama",
+    "openai": "OpenAI",
+    "openai-chat": "OpenAIChat",
+}
 _HTTP_MEMBERS = {"model", "apiKey", "baseURL", "timeoutS", "idleTimeoutS", "imageInput"}
-_OWN_MEMBERS = {"openai-chat": {"profile"}}
+_OWN_MEMBERS = {"bedrock": {"region"}, "openai-chat": {"profile"}}
 _LIMITS = {
     "maxChars": "max_chars",
     "maxDepth": "max_depth",
     "protocol": "protocol",
     "lenient": "lenient",
+    "check": "check",
     "system": "system",
 }
-_REQUEST = {"prompt", "schema", "lm", "options", *_LIMITS}
+_REQUEST = {"prompt", "schema", "lm", "options", "examples", "items", "repair", "returnsMessage", *_LIMITS}
+_CALL = {"prompt", "lm", "options", "system", "wants"}
 _TERMINAL = (GenerationComplete, ParsingFailed, GenerationFailed, Cancelled)
 
 
 class _Call:
     """One open query."""
 
-    __slots__ = ("path", "pulling", "rest", "schema", "stream")
+    __slots__ = ("path", "pulling", "rest", "returns_message", "schema", "stream")
 
-    def __init__(self, stream: QueryStream[Any], schema: Schema[Any] | None) -> None:
+    def __init__(
+        self, stream: QueryStream[Any] | MessageStream, schema: Schema[Any] | None, returns_message: bool
+    ) -> None:
         self.stream = stream
         self.schema = schema
+        self.returns_message = returns_message
         self.pulling = False
         self.rest: deque[StructuredEvent[Any]] = deque()
         """Events that were read and are more than a batch may hold."""
@@ -169,7 +198,7 @@ class Bridge:
                 )
             if name not in self._modules and (name in sys.modules or self._is_taken(name.partition(".")[0])):
                 raise ConfigError("INVALID_OPTIONS", f"There is a module {name!r} already; choose another name.")
-            self._modules[name] = _make_module(name, source)
+            self._modules[name] = make_module(name, source)
         return {}
 
     def _is_taken(self, package: str) -> bool:
@@ -190,23 +219,37 @@ class Bridge:
             raise StreamError(
                 "MAX_ACTIVE_STREAMS_EXCEEDED", f"{self._max_calls} queries are open; close some.", operation="open"
             )
+        if message.get("wants") is not None:
+            return self._opened(_Call(self._call_of(message), None, True))
         _known(message, _REQUEST, "query")
         schema = self._schema_of(message.get("schema"))
         options: dict[str, Any] = {
             ours: message[name] for name, ours in _LIMITS.items() if message.get(name) is not None
         }
         options.update(_call_options(message.get("options")))
+        if message.get("examples") is not None:
+            options["examples"] = _examples_of(message["examples"], schema)
+        if message.get("items") is not None:
+            list_path(message["items"], schema)
         prompt = _prompt_of(message.get("prompt"))
         lm = self._model_of(message.get("lm"))
-        if schema is None:
-            options.pop("protocol", None)
-            options.pop("max_depth", None)
-            stream: QueryStream[Any] = query_stream(prompt, lm=lm, **options)
-        else:
-            stream = query_stream(prompt, schema, lm=lm, **options)
+        stream = Question(prompt, schema or str, lm, **options).stream(lm, _repair_of(message.get("repair")))
+        return self._opened(_Call(stream, schema, message.get("returnsMessage") is True))
+
+    def _call_of(self, message: Mapping[str, Any]) -> MessageStream:
+        _known(message, _CALL, "call")
+        if message["wants"] != "message":
+            raise ConfigError("INVALID_OPTIONS", 'wants must be "message".')
+        prompt = _prompt_of(message.get("prompt"))
+        lm = self._model_of(message.get("lm"))
+        options = _call_options(message.get("options"))
+        options["system"] = message.get("system")
+        return MessageStream(lm.stream(prompt, **options))
+
+    def _opened(self, call: _Call) -> dict[str, Any]:
         self._last_id += 1
         id_ = str(self._last_id)
-        self._calls[id_] = _Call(stream, schema)
+        self._calls[id_] = call
         return {"id": id_}
 
     async def _pull(self, id_: str, call: _Call) -> str:
@@ -214,13 +257,18 @@ class Bridge:
         done = events is None
         call.rest = events if isinstance(events, deque) else deque(events or ())
         texts: list[str] = []
-        while call.rest and not done and len(texts) < MAX_BATCH_EVENTS:
+        # A fault stays with what closed, for readers that hold back what is invalid.
+        while call.rest and not done and (len(texts) < MAX_BATCH_EVENTS or isinstance(call.rest[0], FieldInvalid)):
             text, done = _event_text(call.rest.popleft(), call)
             texts.append(text)
         if done:
             self._calls.pop(id_, None)
             await call.stream.aclose()
-        return f'{{"ok":true,"value":{{"events":[{",".join(texts)}],"done":{"true" if done else "false"}}}}}'
+        last = ',"done":false'
+        if done:
+            repairs = [{"kind": repair.kind, "byteOffset": repair.byte_offset} for repair in call.stream.repairs]
+            last = f',"done":true,"repairs":{json.dumps(repairs)}' if repairs else ',"done":true'
+        return f'{{"ok":true,"value":{{"events":[{",".join(texts)}]{last}}}}}'
 
     def _schema_of(self, data: Any) -> Schema[Any] | None:
         if data is None:
@@ -246,7 +294,7 @@ class Bridge:
             return model
         provider = wanted.pop("provider", None)
         match provider:
-            case "anthropic" | "gemini" | "openai" | "openai-chat":
+            case str() if provider in _HTTP:
                 return _made(getattr(llms, _HTTP[provider]), wanted, _HTTP_MEMBERS | _OWN_MEMBERS.get(provider, set()))
             case "wllama":
                 return _made(llms.Wllama, {**wanted, "onProgress": self._model_progress(wanted)}, None)
@@ -266,7 +314,7 @@ class Bridge:
             for part in path.split("."):
                 found = getattr(found, part)
         except Exception as error:
-            raise BridgeError("MODULE_ERROR", f"There is no {name!r}: {_reason(error)}.") from error
+            raise BridgeError("MODULE_ERROR", f"There is no {name!r}: {reason(error)}.") from error
         return found
 
     def _model_progress(self, wanted: Mapping[str, Any]) -> Callable[[int, int | None], None]:
@@ -307,7 +355,8 @@ def _refusal(error: Exception) -> str:
 def _event_text(event: StructuredEvent[Any], call: _Call) -> tuple[str, bool]:
     """Write an event; one that cannot cross is replaced by the terminal event that says so."""
     try:
-        text = event_json(event, call.schema, call.path)
+        message = call.stream.message if call.returns_message and isinstance(event, GenerationComplete) else None
+        text = event_json(event, call.schema, call.path, message=message)
         call.path = getattr(event, "path", call.path)
         return text, isinstance(event, _TERMINAL)
     except UnspoolError as error:
@@ -328,6 +377,29 @@ def _prompt_of(data: Any) -> Any:
     if not is_array(data):
         raise ConfigError("INVALID_OPTIONS", "prompt must be text or a list of messages.")
     return [message_of(message, f"prompt[{i}]") for i, message in enumerate(data)]
+
+
+def _examples_of(data: Any, schema: Schema[Any] | None) -> list[tuple[Any, Any]]:
+    """Read examples; the values of a Python type are written as in an answer in JSON."""
+    if not is_array(data) or not all(is_array(pair) and len(pair) == 2 for pair in data):
+        raise ConfigError("INVALID_OPTIONS", "examples must be pairs: [a prompt, the value that answers it].")
+    is_typed = schema is not None and schema.python_type is not None
+    examples: list[tuple[Any, Any]] = []
+    for number, (prompt, value) in enumerate(data):
+        try:
+            examples.append((_prompt_of(prompt), schema.validate(value) if schema and is_typed else value))
+        except OutputValidationError as error:
+            raise ConfigError("INVALID_OPTIONS", f"examples[{number}] cannot be shown: {error.message}") from error
+    return examples
+
+
+def _repair_of(data: Any) -> list[Message]:
+    if data is None:
+        return []
+    answer, fault = (data.get("answer"), data.get("fault")) if is_object(data) else (None, None)
+    if not isinstance(fault, str) or not isinstance(answer, str | None):
+        raise ConfigError("INVALID_OPTIONS", "repair must be {answer, fault}.")
+    return repair_turn(answer, fault)
 
 
 def _call_options(data: Any) -> CallOptions:
@@ -357,29 +429,6 @@ def _scripted(data: Mapping[str, Any]) -> LanguageModel:
     size = size or len(text) or 1
     pieces = [text[at : at + size] for at in range(0, len(text), size)]
     return llms.FunctionModel(lambda _request: pieces, model="scripted")
-
-
-def _make_module(name: str, source: str) -> types.ModuleType:
-    module = types.ModuleType(name)
-    module.__file__ = f"<{name}>"
-    before = sys.modules.get(name)
-    sys.modules[name] = module  # pydantic looks names of annotations up there
-    try:
-        # The application's own code, which it registered by name. What a model writes never comes here.
-        exec(compile(source, f"<{name}>", "exec"), module.__dict__)  # noqa: S102
-    except BaseException as error:
-        if before is None:
-            del sys.modules[name]
-        else:
-            sys.modules[name] = before
-        if not isinstance(error, Exception | SystemExit):
-            raise
-        raise BridgeError("MODULE_ERROR", f"The module {name!r} did not start: {_reason(error)}.") from error
-    return module
-
-
-def _reason(error: BaseException) -> str:
-    return f"{type(error).__name__}: {error}"[:300]
 
 
 _bridge = Bridge()

@@ -23,10 +23,10 @@ from unspool.errors import BridgeError, ConfigError, StreamError, UnspoolError
 from unspool.integrations.adapter import define_adapter
 from unspool.integrations.fields import record, type_of
 from unspool.integrations.session import Diagnostic
-from unspool.schema.parts import is_array, is_object
+from unspool.schema.subschemas import is_array, is_object
 from unspool.structured import strict_json
 from unspool.structured.json_stream import JsonStream
-from unspool.structured.pool import StreamPool, StreamUpdate
+from unspool.structured.pool import StreamPool, StreamProgress, StreamUpdate
 from unspool.wire import error_wire, plain, update_json
 
 __all__ = ["PageStreams"]
@@ -91,9 +91,9 @@ class _Text:
     def take(self, operation: str, given: Sequence[Any]) -> list[StreamUpdate]:
         match operation, given:
             case "push", [piece]:
-                return [StreamUpdate(None, "update", self._stream.push(piece))]
+                return [StreamProgress(None, "update", self._stream.push(piece))]
             case "finish", []:
-                return [StreamUpdate(None, "update", self._stream.finish())]
+                return [StreamProgress(None, "update", self._stream.finish())]
             case _:
                 raise _unknown_step()
 

@@ -14,8 +14,9 @@ from json.encoder import encode_basestring_ascii as _quoted
 from typing import Any, cast
 
 from unspool.errors import BridgeError, OutputValidationError, UnspoolError
+from unspool.messages import Message
 from unspool.schema import Schema
-from unspool.schema.parts import is_array, is_object
+from unspool.schema.subschemas import is_array, is_object
 from unspool.schema.types import path_text
 from unspool.stream.nesting import is_deeper
 from unspool.structured import strict_json
@@ -42,7 +43,9 @@ _MANY_DIGITS = re.compile(r"[0-9]{16}")
 _WITH_PARTS = (str, dict, list, tuple, PyObject, PySet)
 
 
-def event_json(event: StructuredEvent[Any], schema: Schema[Any] | None, before: Path = ()) -> str:
+def event_json(
+    event: StructuredEvent[Any], schema: Schema[Any] | None, before: Path = (), *, message: Message | None = None
+) -> str:
     """Write an event as JSON text.
 
     An end has its value only where the page cannot have it by now: strings came as deltas and containers as their
@@ -54,9 +57,10 @@ def event_json(event: StructuredEvent[Any], schema: Schema[Any] | None, before: 
         before: path of the event before it. The steps that its own path begins with as well are only counted, `keep`:
             a model that writes one long name and thousands of members below it would otherwise have the name sent
             thousands of times.
+        message: goes with the result, if given.
     Raises:
-        BridgeError: UNSAFE_INTEGER, naming the member that JavaScript cannot hold; MODULE_ERROR when the application's
-            own type cannot be written.
+        BridgeError: UNSAFE_INTEGER, naming the member, also of a tool call, that JavaScript cannot hold; MODULE_ERROR
+            when the application's own type cannot be written.
     """
     kind = event.type
     if isinstance(event, TextDelta):
@@ -88,6 +92,9 @@ def event_json(event: StructuredEvent[Any], schema: Schema[Any] | None, before: 
             fields.append(f'"usage":{_dumps(plain(event.usage.to_wire()))}')
         if event.finish_reason is not None:
             fields.append(f'"finishReason":{_dumps(event.finish_reason)}')
+        if message is not None:
+            _refuse_unsafe_calls(message)
+            fields.append(f'"message":{_dumps(plain(message.to_wire()))}')
         return "{" + ",".join(fields) + "}"
     return _dumps({"type": kind, "error": error_wire(event.error)})
 
@@ -117,7 +124,12 @@ def update_json(update: StreamUpdate) -> str:
 
 def error_wire(error: UnspoolError) -> dict[str, Any]:
     """Give an error as data that JSON and JavaScript can hold."""
-    return {name: plain(value) for name, value in error.to_wire().items()}
+    wire = {name: plain(value) for name, value in error.to_wire().items()}
+    if isinstance(error, OutputValidationError) and error.problems:
+        wire["issues"] = [
+            {"path": [*map(_plain_step, problem.path)], "message": problem.message} for problem in error.problems
+        ]
+    return wire
 
 
 def plain(value: Any) -> Any:
@@ -153,8 +165,17 @@ def _path_json(path: Path, before: Path) -> str:
         if step is not known and step != known:
             break
         keep += 1
-    steps = ",".join(_quoted(step) if isinstance(step, str) else str(step) for step in path[keep:])
+    steps = ",".join(_quoted(step) if isinstance(step, str) else str(step) for step in map(_plain_step, path[keep:]))
     return f'"keep":{keep},"path":[{steps}]' if keep else f'"path":[{steps}]'
+
+
+def _plain_step(step: Any) -> str | int:
+    """Give a step of a path as JavaScript can hold it: a key of a dict may be anything in Python syntax."""
+    if isinstance(step, str):
+        return step
+    if type(step) is int:
+        return step if abs(step) <= MAX_SAFE_INTEGER else _digits(step)
+    return repr(step)
 
 
 def _result_json(result: Any, schema: Schema[Any] | None) -> str:
@@ -187,6 +208,13 @@ def _refuse_unsafe(text: str, value: Callable[[], Any], base: Sequence[str | int
                 "UNSAFE_INTEGER",
                 f"{where} is {_digits(item)}, which JavaScript cannot hold exactly; ask for text or a smaller number.",
             )
+
+
+def _refuse_unsafe_calls(message: Message) -> None:
+    """A tool is called with what the page reads out of the text of its arguments."""
+    for call in message.tool_calls:
+        if not call.truncated:
+            _refuse_unsafe(call.arguments, lambda call=call: call.args, (call.name,))  # type: ignore[misc]
 
 
 def _digits(value: int) -> str:

@@ -173,14 +173,17 @@ def client(page: Page) -> Client:
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session", params=REALMS)
 async def connected(browser: Browser, site: str, request: pytest.FixtureRequest) -> AsyncIterator[Client]:
-    """A connection that the tests of one file share: once with Python in a worker, once with Python in the page."""
+    """A connection that the tests of one file share: once with Python in a worker, once with Python in the page.
+
+    A file's `CONNECT` are further options of it.
+    """
     context = await browser.new_context()
     context.set_default_timeout(60_000)
     seen = Watch(context)
     page = await context.new_page()
     await page.goto(f"{site}/blank.html")
     client = Client(page)
-    started = await client.start(request.param)
+    started = await client.start(request.param, **getattr(request.module, "CONNECT", {}))
     assert "versions" in started, started
     yield client
     await context.close()

@@ -89,9 +89,9 @@ async def test_recorded(connected: Client, bundle: bytes, shared_data: Path, nam
         told = await connected.call("readSdk", at, name, f"{origin}/recorded/{file['file']}", integration)
         facts = file["expect"]
         assert ("threw" in told) == ("errors" in facts), (file["file"], told)
-        wanted = [call["arguments_json"] for call in [*facts["tool_calls"], *facts.get("server_tool_calls", [])]]
-        assert sorted(json.dumps(call["value"], sort_keys=True) for call in told["calls"]) == sorted(
-            json.dumps(value, sort_keys=True) for value in wanted
+        wanted = [*facts["tool_calls"], *facts.get("server_tool_calls", [])]
+        assert sorted(json.dumps([call["name"], call["value"]], sort_keys=True) for call in told["calls"]) == sorted(
+            json.dumps([call["name"], call["arguments_json"]], sort_keys=True) for call in wanted
         ), file["file"]
 
 
@@ -101,4 +101,6 @@ async def test_made(connected: Client, bundle: bytes, name: str) -> None:
     texts = {"call_1": '{"city":"San Francisco 👋","days":[1,2.5,true,null]}', "call_2": "{}"}
     calls = [{"id": id, "name": f"tool_{id}", "text": text} for id, text in texts.items()]
     told = await connected.call("readSdk", at, name, calls, MADE[name])
-    assert told == {"calls": [{"id": id, "value": json.loads(text)} for id, text in texts.items()]}
+    assert told == {
+        "calls": [{"id": id, "name": f"tool_{id}", "value": json.loads(text)} for id, text in texts.items()]
+    }

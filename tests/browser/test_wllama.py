@@ -259,8 +259,7 @@ async def test_integers_beyond_javascript_are_refused(local: Client) -> None:
 
 async def test_stop_while_it_writes(local: Client) -> None:
     await local.call("open", "s", ask(schema=None, n_ctx=2048, options={"maxOutputTokens": 2000}))
-    await local.call("until", "s", "textDelta")
-    await local.call("abort", "s")
+    await local.call("until", "s", "textDelta", {"stop": True})
     event = last(await local.call("drain", "s"))
     assert event["type"] == "cancelled"
     assert event["error"]["text"]
@@ -400,8 +399,7 @@ async def test_no_proxy_is_left(local: Client) -> None:
         await local.call("run", ask(prompt="word " * 1000))
         await local.call("run", ask("nowhere.gguf"))
         await local.call("open", "p", ask(schema=None))
-        await local.call("until", "p", "textDelta")
-        await local.call("abort", "p")
+        await local.call("until", "p", "textDelta", {"stop": True})
         await local.call("drain", "p")
         for _ in range(200):  # until the engine has stopped, looked at without making a proxy
             if not await local.python(ENDING):

@@ -6,12 +6,14 @@ import asyncio
 import json
 import sys
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from unspool import bridge as module
+from unspool import llms
 from unspool.bridge import Bridge
+from unspool.contracts import Request
 
 MODELS = """
 from pydantic import BaseModel
@@ -24,6 +26,12 @@ class Answer(BaseModel):
 class Later(BaseModel):
     other: "Answer | None" = None
 
+class Many(BaseModel):
+    answers: list[Answer]
+
+Answers = list[Answer]
+heard = []
+listens = FunctionModel(lambda request: heard.append(request) or ["{}"])
 numbers = FunctionModel(lambda request: ['{"text":"a",', '"n":1}'])
 broken = 3
 """
@@ -542,7 +550,7 @@ async def test_unknown_faults_cross_as_a_code_only(ready: Bridge, monkeypatch: p
     assert error["code"] == "INTERNAL"
     assert "hunter2" not in json.dumps(error)
     assert refused(await ready.pull(call))["code"] == "UNKNOWN_CALL"
-    monkeypatch.setattr(module, "query_stream", fault)
+    monkeypatch.setattr(module, "Question", fault)
     assert refused(await ready.open(request()))["code"] == "INTERNAL"
 
 
@@ -562,6 +570,9 @@ async def test_functions_of_the_module_share_one_table() -> None:
         {"provider": "openai-chat", "profile": "ollama"},
         {"provider": "anthropic"},
         {"provider": "gemini"},
+        {"provider": "bedrock", "region": "us-east-1"},
+        {"provider": "cohere"},
+        {"provider": "ollama"},
     ],
     ids=str,
 )
@@ -570,3 +581,175 @@ async def test_providers_have_the_same_members(bridge: Bridge, lm: dict[str, Any
     assert ok(await bridge.open(request(lm={**lm, **members, "imageInput": False})))["id"]
     assert ok(await bridge.open(request(lm={**lm, "model": "m"})))["id"]
     assert refused(await bridge.open(request(lm={**lm, "model": "m", "apikey": "typo"})))["code"] == "INVALID_OPTIONS"
+
+
+async def test_judged_parts(ready: Bridge) -> None:
+    """`check`, as `query_stream` has it; a fault is in the batch of what closed."""
+    model = {"provider": "scripted", "text": '{"text":5,"n":1}'}
+    asked = {"schema": {"type": "unspool_test_models:Answer"}, "lm": model}
+    plain = await all_events(ready, **asked)
+    told = await all_events(ready, **asked, check="report")
+    fault = next(event for event in told if event["type"] == "fieldInvalid")
+    assert (fault["path"], fault["kind"]) == (["text"], "type")
+    assert told[told.index(fault) - 1] == {"type": "fieldEnd", "path": ["text"], "value": 5}
+    assert [event for event in told if event is not fault] == plain
+    stopped = await all_events(ready, **asked, check="stop")
+    assert [event["type"] for event in stopped[-3:]] == ["fieldEnd", "fieldInvalid", "parsingFailed"]
+    assert [issue["path"] for issue in stopped[-1]["error"]["issues"]] == [["text"]]
+    error = refused(await ready.open(json.dumps({"prompt": "?", **asked, "check": "often"})))
+    assert error["code"] == "INVALID_OPTIONS"
+
+
+async def test_a_fault_stays_with_what_closed(ready: Bridge) -> None:
+    """A page that reads batches can hold back what is invalid."""
+    good, bad = {"n": 0, "text": ""}, {"n": 0, "text": 1}
+    model = {"provider": "scripted", "text": json.dumps([good] * 31 + [bad] * 2)}
+    call = await opened(ready, schema={"type": "unspool_test_models:Answers"}, lm=model, check="report")
+    first = ok(await ready.pull(call))["events"]
+    assert len(first) == 257  # one more than the most of a batch
+    assert [event["type"] for event in first[-2:]] == ["fieldEnd", "fieldInvalid"]
+    assert [event["type"] for event in ok(await ready.pull(call))["events"]].count("fieldInvalid") == 1
+
+
+async def test_the_message_and_the_repairs(bridge: Bridge) -> None:
+    model = {"provider": "scripted", "text": "{'a': 1,}"}
+    call = await opened(bridge, schema={"jsonSchema": {}}, lm=model, lenient=True, returnsMessage=True)
+    batches: list[Any] = []
+    while not batches or not batches[-1]["done"]:
+        batches.append(ok(await bridge.pull(call)))
+    repairs = batches[-1]["repairs"]
+    assert [repair["kind"] for repair in repairs] == ["single-quotes", "trailing-comma"]
+    assert repairs[0]["byteOffset"] == 1
+    assert all("repairs" not in batch for batch in batches[:-1])
+    end = batches[-1]["events"][-1]
+    assert end["result"] == {"a": 1}
+    assert end["message"]["parts"] == [{"type": "text", "text": "{'a': 1,}"}]
+    assert "message" not in (await all_events(bridge, lm=model))[-1]
+
+
+async def test_examples_and_further_turns_are_what_the_model_is_shown(ready: Bridge) -> None:
+    heard: list[Request] = cast("Any", sys.modules["unspool_test_models"]).heard
+    asked = {
+        "lm": {"object": "unspool_test_models:listens"},
+        "prompt": "What?",
+        "examples": [
+            ["Before?", {"text": "a", "n": 1}],
+            [[{"role": "user", "content": "And?"}], {"text": "b", "n": 2}],
+        ],
+        "repair": {"answer": '{"n": 1}', "fault": "text is missing."},
+    }
+    for protocol, answer in (("json", '"text":"a"'), ("python", "text='a'")):
+        schema = {"type": "unspool_test_models:Answer"}
+        await all_events(ready, schema=schema, protocol=protocol, **asked)
+        roles = [message.role for message in heard[-1].messages]
+        texts = [message.text for message in heard[-1].messages]
+        assert roles == ["user", "assistant", "user", "assistant", "user", "assistant", "user"]
+        assert (texts[0], texts[2]) == ("Before?", "And?")
+        assert answer in texts[1]
+        assert texts[4].startswith("What?")
+        assert texts[5] == '{"n": 1}'
+        assert "text is missing." in texts[6]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"examples": 5},
+        {"examples": [["q"]]},
+        {"examples": [["q", {"text": 5}]]},
+        {"examples": [[5, {"text": "", "n": 1}]]},
+        {"repair": "again"},
+        {"repair": {"answer": 5, "fault": ""}},
+        {"repair": {"answer": ""}},
+        {"items": ["text"]},
+        {"items": 5},
+        {"items": ["nowhere"]},
+        {"maxDepth": 5000},
+    ],
+)
+async def test_a_wrong_member_is_refused(ready: Bridge, wrong: dict[str, Any]) -> None:
+    asked = {"prompt": "?", "lm": SCRIPT, "schema": {"type": "unspool_test_models:Answer"}, **wrong}
+    assert refused(await ready.open(json.dumps(asked)))["code"] == "INVALID_OPTIONS"
+
+
+async def test_a_list_that_the_type_has(ready: Bridge) -> None:
+    for schema, path in (("Answers", []), ("Many", ["answers"])):
+        await all_events(ready, schema={"type": f"unspool_test_models:{schema}"}, items=path)
+    await all_events(ready, schema={"jsonSchema": {}}, items=["any", 0])
+
+
+def test_every_model_behind_http_is_reachable() -> None:
+    made = {name for name in llms.__all__ if isinstance(getattr(llms, name), type)}
+    behind_http = {name for name in made if issubclass(getattr(llms, name), llms.HttpModel)} - {"HttpModel"}
+    assert set(module._HTTP.values()) == behind_http
+
+
+TOOL_MODELS = """
+import unspool as us
+
+heard = []
+
+def talks(request):
+    heard.append(request)
+    last = request.messages[-1]
+    if last.role == "tool":
+        return [f"It is {last.parts[0].text}"]
+    size = "9007199254740993" if last.text == "big" else "1"
+    call = {"index": 0, "id": "c1", "function": {"name": "weather", "arguments": '{"size": ' + size + "}"}}
+    return [{"choices": [{"delta": {"tool_calls": [call]}, "finish_reason": "tool_calls"}]}]
+
+lm = us.llms.FunctionModel(talks)
+"""
+TOOLS = [{"name": "weather", "parameters": {"type": "object"}}]
+ASKED = {"prompt": "?", "lm": {"object": "unspool_test_tools:lm"}}
+
+
+@pytest.fixture
+def tools(bridge: Bridge) -> Iterator[Bridge]:
+    ok(bridge.register(json.dumps({"modules": {"unspool_test_tools": TOOL_MODELS}})))
+    yield bridge
+    sys.modules.pop("unspool_test_tools", None)
+
+
+async def test_a_message_is_all_that_is_wanted(tools: Bridge) -> None:
+    asked: dict[str, Any] = {**ASKED, "wants": "message", "options": {"tools": TOOLS, "toolChoice": "required"}}
+    [end] = await all_events(tools, **asked, system="Be brief.")
+    assert (end["type"], end["result"], end["finishReason"]) == ("generationComplete", None, "tool_calls")
+    [call] = end["message"]["parts"]
+    assert (call["type"], call["id"], json.loads(call["arguments"])) == ("toolCall", "c1", {"size": 1})
+    result = {"role": "tool", "parts": [{"type": "toolResult", "callId": "c1", "text": "warm"}]}
+    history = [{"role": "user", "content": "?"}, end["message"], result]
+    [end] = await all_events(tools, **{**asked, "prompt": history, "options": {"tools": TOOLS}})
+    assert end["message"]["parts"] == [{"type": "text", "text": "It is warm"}]
+    heard: list[Request] = cast("Any", sys.modules["unspool_test_tools"]).heard
+    assert [message.role for message in heard[0].messages] == ["system", "user"]
+    assert heard[0].tool_choice == "required"
+    assert [message.role for message in heard[1].messages] == ["user", "assistant", "tool"]
+
+
+async def test_arguments_that_javascript_cannot_hold_end_the_call(tools: Bridge) -> None:
+    [end] = await all_events(tools, **{**ASKED, "prompt": "big"}, wants="message", options={"tools": TOOLS})
+    assert (end["type"], end["error"]["code"]) == ("generationFailed", "UNSAFE_INTEGER")
+    assert "weather.size" in end["error"]["message"]
+    assert end["error"]["partial"]["parts"][0]["type"] == "toolCall"
+
+
+async def test_a_query_says_how_tools_are_called(tools: Bridge) -> None:
+    end = (await all_events(tools, **ASKED, options={"tools": TOOLS}))[-1]
+    assert (end["type"], end["error"]["code"]) == ("parsingFailed", "OUTPUT_INVALID")
+    assert "use call() in place of a query" in end["error"]["message"]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"wants": "value"},
+        {"schema": {"jsonSchema": {}}},
+        {"lenient": True},
+        {"system": 1},
+        {"options": {"tools": [{}]}},
+    ],
+)
+async def test_a_call_takes_no_more_than_a_call(tools: Bridge, wrong: dict[str, Any]) -> None:
+    asked = json.dumps({**ASKED, "wants": "message", **wrong})
+    assert refused(await tools.open(asked))["code"] == "INVALID_OPTIONS"

@@ -242,3 +242,18 @@ def test_room(streams: PageStreams) -> None:
     send(small, 1, close=True)
     send(small, 1, close=True)
     send(small, 3, open=text())
+
+
+def test_names_of_tools_cross(streams: PageStreams) -> None:
+    start = {"type": "start", "id": "a", "name": "f"}
+    steps = [operations(start, {"type": "start", "id": 1}), operations({"type": "end", "id": "a"})]
+    answers = send(streams, 1, *steps, ["finish"], open=session())
+    updates = [update for answer in answers for update in answer["updates"]]
+    assert [(update["type"], update["id"], update.get("name")) for update in updates] == [
+        ("start", "a", "f"),
+        ("start", 1, None),
+        ("complete", "a", "f"),
+        ("complete", 1, None),
+    ]
+    [answer] = send(streams, 2, operations({**start, "name": 5}), open=session())
+    assert (answer["error"]["code"], answer["error"]["operation"]) == ("INTEGRATION_ERROR", "start")

@@ -15,6 +15,7 @@ from pydantic import BaseModel, field_serializer
 from unspool.errors import BridgeError, NetworkError, OutputValidationError, UnspoolError
 from unspool.messages import Message, Usage
 from unspool.schema import Schema
+from unspool.schema.problem import Problem
 from unspool.structured.events import (
     Cancelled,
     FieldEnd,
@@ -135,6 +136,32 @@ def test_steps_of_the_path_before_are_counted(before: Any, path: Any, kept: Any)
     for event in (FieldStart(path), ObjectStart(path, "array"), StringFieldDelta(path, "x"), FieldEnd(path, None)):
         wire = json.loads(event_json(event, None, before))
         assert {name: wire[name] for name in ("keep", "path") if name in wire} == kept
+
+
+@pytest.mark.parametrize(
+    ("step", "crosses"),
+    [
+        (-3, -3),
+        (SAFE, SAFE),
+        (UNSAFE, str(UNSAFE)),
+        (True, "True"),
+        (None, "None"),
+        (1.5, "1.5"),
+        ((1, "a"), "(1, 'a')"),
+    ],
+)
+def test_a_key_of_any_kind_is_a_step_of_a_path(step: Any, crosses: Any) -> None:
+    """`{True: 1}` and `{(1, 2): 3}` are dicts in Python syntax."""
+    assert written(FieldEnd(("d", step), 1))["path"] == ["d", crosses]
+    error = OutputValidationError("OUTPUT_INVALID", "no")
+    error.problems = (Problem(("d", step), "wrong"),)
+    assert written(ParsingFailed(error))["error"]["issues"] == [{"path": ["d", crosses], "message": "wrong"}]
+
+
+def test_the_message_goes_with_the_result() -> None:
+    message = Message("assistant", "1")
+    event = json.loads(event_json(GenerationComplete(1), Schema.of(int), message=message))
+    assert event["message"] == message.to_wire()
 
 
 def test_results_of_every_kind_are_json() -> None:

@@ -46,6 +46,9 @@ form.addEventListener("submit", (event) => {
   event.preventDefault();
   void ask();
 });
+prompt.addEventListener("invalid", () => {
+  if (unspool !== undefined && running === undefined) say("idle", "Write a prompt first.");
+});
 form.addEventListener("keydown", (event) => {
   if (event.key !== "Enter" || !(event.metaKey || event.ctrlKey)) return;
   event.preventDefault();

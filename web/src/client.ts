@@ -1,36 +1,38 @@
 /** The page's side: start Python, ask a model for a value, read its events. */
 import { absolute } from "./address.js";
+import { Call } from "./call.js";
+import { Connection } from "./connection.js";
+import { endedBy } from "./disposing.js";
 import { UnspoolError } from "./errors.js";
-import type { StructuredEvent } from "./events.js";
-import { PageModels } from "./page-models.js";
-import { Call, streamOf, type CallHome, type QueryStream } from "./query-stream.js";
-import { PythonStreams } from "./python-streams.js";
+import { callModel, type ModelCallOptions, type Reply } from "./model-call.js";
+import { ask, type Answered, type WholeQueryOptions } from "./query.js";
+import { streamOf, type QueryStream } from "./query-stream.js";
 import { prepareQuery, refuseUnknown, type QueryOptions } from "./request.js";
-import type { ResultOf, StandardInput, UntypedInput } from "./schema.js";
+import type { InputOf, ResultOf, StandardInput, UntypedInput } from "./schema.js";
 import { Structured } from "./structured.js";
-import type { BootOptions, BootProgress, FromHost, Host, HostEvents, ToHost, Versions } from "./wire.js";
-import { defaultWorker, moduleWorker, workerHost, type WorkerLike } from "./worker-link.js";
+import type { BootOptions, BootProgress, Versions } from "./wire.js";
+import type { WorkerLike } from "./worker-link.js";
 
 export interface ConnectOptions {
   /**
    * Where Python lives: true for a worker of our own (the default), false for the page itself, the URL of a module worker
    * that imports "unspool/worker", or such a worker. A worker that is given is terminated at the end.
    */
-  readonly worker?: boolean | string | URL | WorkerLike;
+  readonly worker?: boolean | string | URL | WorkerLike | undefined;
   /** Folder of Pyodide's files; relative to the page. */
   readonly indexURL: string | URL;
   /** Its lock file; default: `pyodide-lock.json` in that folder. */
-  readonly lockFileURL?: string | URL;
+  readonly lockFileURL?: string | URL | undefined;
   /**
    * Further packages: names in the lock file, or URLs of wheels. `pydantic` and `unspool` come from the lock file, unless a
    * wheel of theirs is given here.
    */
-  readonly packages?: readonly string[];
+  readonly packages?: readonly string[] | undefined;
   /** Python modules for `schema: "module:Type"` and `lm: { object: "module:name" }`: name to source text. */
-  readonly modules?: Readonly<Record<string, string>>;
-  readonly onProgress?: (progress: BootProgress) => void;
+  readonly modules?: Readonly<Record<string, string>> | undefined;
+  readonly onProgress?: ((progress: BootProgress) => void) | undefined;
   /** Gives up starting. It has no effect afterwards: `dispose()` ends a connection. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 const CONNECT_OPTIONS = [
@@ -90,143 +92,45 @@ export class Unspool extends Structured {
    */
   queryStream<const S extends StandardInput>(
     options: QueryOptions<S> & { readonly schema: S },
-  ): QueryStream<ResultOf<S>>;
+  ): QueryStream<ResultOf<S>, InputOf<S>>;
   queryStream(options: QueryOptions<undefined>): QueryStream<string>;
   queryStream<T = unknown>(options: QueryOptions<UntypedInput> & { readonly schema: UntypedInput }): QueryStream<T>;
   queryStream(options: QueryOptions): QueryStream<unknown> {
     return streamOf(new Call<unknown>(this.#connection, prepareQuery(options)));
   }
 
-  /** Ask a model and wait for the validated value. Rejects with UnspoolError, which holds what had arrived. */
-  async query<const S extends StandardInput>(options: QueryOptions<S> & { readonly schema: S }): Promise<ResultOf<S>>;
-  async query(options: QueryOptions<undefined>): Promise<string>;
-  async query<T = unknown>(options: QueryOptions<UntypedInput> & { readonly schema: UntypedInput }): Promise<T>;
-  async query(options: QueryOptions): Promise<unknown> {
-    const stream: AsyncIterable<StructuredEvent> = streamOf(new Call<unknown>(this.#connection, prepareQuery(options)));
-    for await (const event of stream) {
-      if (event.type === "generationComplete") return event.result;
-      if ("error" in event) throw event.error;
-    }
-    throw new UnspoolError("BRIDGE_PROTOCOL", "The query ended without a terminal event.");
+  /**
+   * Ask a model and wait for the validated value; with `returnsMessage` for `{ value, message }`. Rejects with UnspoolError,
+   * which holds what had arrived.
+   */
+  query<const S extends StandardInput, M extends boolean = false, D = never>(
+    options: WholeQueryOptions<S, M, D> & { readonly schema: S },
+  ): Promise<Answered<ResultOf<S> | D, M>>;
+  query<M extends boolean = false>(options: WholeQueryOptions<undefined, M>): Promise<Answered<string, M>>;
+  query<T = unknown, M extends boolean = false>(
+    options: WholeQueryOptions<UntypedInput, M, T> & { readonly schema: UntypedInput },
+  ): Promise<Answered<T, M>>;
+  async query(options: WholeQueryOptions): Promise<unknown> {
+    return await ask(this.#connection, options);
+  }
+
+  /**
+   * Call a model and wait for its message, whatever it says: it may ask for tools, which you run, and whose results you
+   * send with the next call. Rejects with UnspoolError, whose `partial` is the message as far as it came.
+   */
+  async call(options: ModelCallOptions): Promise<Reply> {
+    return await callModel(this.#connection, options);
   }
 
   /** End the connection: the worker is terminated, and every read and query that waits rejects with DISPOSED. Idempotent. */
   dispose(): void {
     this.#connection.end(new UnspoolError("DISPOSED", "The connection was disposed of."));
   }
+
+  /** For `using`, where the runtime knows it: `dispose()`. */
+  declare readonly [Symbol.dispose]: () => void;
 }
-
-/** Routes messages between the calls of the page and the host. */
-export class Connection implements CallHome, HostEvents {
-  readonly pageModels = new PageModels((message) => this.post(message));
-  readonly pythonStreams = new PythonStreams((message) => this.post(message));
-  readonly ready: Promise<Versions>;
-  failure: UnspoolError | undefined;
-  #host: Host | undefined;
-  readonly #calls = new Map<number, Call<unknown>>();
-  readonly #closing = new Map<number, () => void>();
-  readonly #onProgress: ConnectOptions["onProgress"];
-  #lastCall = 0;
-  #resolveReady!: (versions: Versions) => void;
-  #rejectReady!: (error: UnspoolError) => void;
-
-  constructor(onProgress?: ConnectOptions["onProgress"]) {
-    this.#onProgress = onProgress;
-    this.ready = new Promise((resolve, reject) => {
-      this.#resolveReady = resolve;
-      this.#rejectReady = reject;
-    });
-    this.ready.catch(() => {}); // `connect` waits for it only once the host is there
-  }
-
-  /** Make the host. Gives the name of the lock it is to hold; an inline host has no use for one. */
-  async start(where: NonNullable<ConnectOptions["worker"]>): Promise<string> {
-    if (where === false) {
-      const { inlineHost } = await import("./inline-host.js");
-      this.#host = inlineHost(this);
-      return "";
-    }
-    const host = workerHost(workerOf(where), this);
-    this.#host = host;
-    return host.lock;
-  }
-
-  /** Use a host that is already there. */
-  attach(host: Host): void {
-    this.#host = host;
-  }
-
-  post(message: ToHost): void {
-    if (this.failure === undefined) this.#host?.post(message);
-  }
-
-  enter(call: Call<unknown>): number {
-    const id = ++this.#lastCall;
-    this.#calls.set(id, call);
-    return id;
-  }
-
-  close(id: number): Promise<void> {
-    this.#calls.delete(id);
-    if (this.failure !== undefined) return Promise.resolve();
-    return new Promise((resolve) => {
-      this.#closing.set(id, resolve);
-      this.post({ type: "close", call: id });
-    });
-  }
-
-  message(message: FromHost): void {
-    switch (message.type) {
-      case "progress":
-        return this.#onProgress?.(message.progress);
-      case "ready":
-        return this.#resolveReady(message.versions);
-      case "batch":
-        return this.#calls.get(message.call)?.batch(message.text);
-      case "closed":
-        this.#closing.get(message.call)?.();
-        return void this.#closing.delete(message.call);
-      case "stepped":
-        return this.pythonStreams.answer(message.stream, message.text);
-      case "ask":
-        return void this.pageModels.answer(message);
-      case "drop":
-        return this.pageModels.drop(message.stream);
-      case "alive":
-      case "pong":
-      case "fatal":
-        return; // the link's own affair
-      default:
-        return message satisfies never;
-    }
-  }
-
-  died(error: UnspoolError): void {
-    this.end(error);
-  }
-
-  /** Be over, for this reason. Idempotent: the first reason stays. */
-  end(error: UnspoolError): void {
-    if (this.failure !== undefined) return;
-    this.failure = error;
-    this.#host?.terminate();
-    this.#rejectReady(error);
-    const [calls, closing] = [[...this.#calls.values()], [...this.#closing.values()]];
-    this.#calls.clear();
-    this.#closing.clear();
-    this.pageModels.clear();
-    this.pythonStreams.fail(error);
-    for (const call of calls) call.fail(error);
-    for (const resolve of closing) resolve();
-  }
-}
-
-function workerOf(where: true | string | URL | WorkerLike): WorkerLike {
-  if (where === true) return defaultWorker();
-  if (typeof where === "string" || where instanceof URL) return moduleWorker(absolute(where));
-  if (typeof where.postMessage === "function" && typeof where.terminate === "function") return where;
-  throw new UnspoolError("INVALID_OPTIONS", "worker must be true, false, a URL or a Worker.");
-}
+endedBy(Unspool, "dispose");
 
 /** Every address is made absolute here: a worker may have another base, or (out of a blob) none. */
 function bootOptions({ indexURL, lockFileURL, packages = [], modules = {} }: ConnectOptions): BootOptions {

@@ -2,7 +2,7 @@
  * The one error class of the JavaScript side. Route on `code`, never on the message; docs/errors.md and docs/workers.md
  * list the codes.
  */
-import type { Message } from "./events.js";
+import type { Message } from "./message.js";
 
 const BRAND = Symbol.for("unspool.error");
 
@@ -19,7 +19,7 @@ export type LocalErrorCode =
 
 export type ErrorCode = LocalErrorCode | (string & {});
 
-/** One complaint of a Standard Schema about the value at `path`. */
+/** What is wrong with the value at `path`, in the words of a Standard Schema or of Python. */
 export interface Issue {
   readonly path: readonly (string | number)[];
   readonly message: string;
@@ -44,7 +44,10 @@ export interface WireError {
   readonly eventType?: string;
 }
 
-export type ErrorDetails = Omit<WireError, "code" | "message"> & { readonly cause?: unknown };
+export type ErrorDetails = Omit<WireError, "code" | "message"> & {
+  readonly attempts?: readonly UnspoolError[];
+  readonly cause?: unknown;
+};
 
 export class UnspoolError extends Error {
   /** Stable category. */
@@ -63,8 +66,10 @@ export class UnspoolError extends Error {
   readonly text: string | undefined;
   /** The unvalidated value that could be read from the text. */
   readonly partialValue: unknown;
-  /** What a Standard Schema said against the value; empty for other errors. */
+  /** What is wrong with an answer that could be read; empty for other errors. */
   readonly issues: readonly Issue[];
+  /** What was wrong with the answers before it, when the model was asked again. */
+  readonly attempts: readonly UnspoolError[];
   /** Where the fault is in the UTF-8 bytes of an incremental text, not an index of characters. */
   readonly byteOffset: number | undefined;
   /** The stream or call at fault. */
@@ -88,6 +93,7 @@ export class UnspoolError extends Error {
     this.text = details.text;
     this.partialValue = details.partialValue;
     this.issues = details.issues ?? [];
+    this.attempts = details.attempts ?? [];
     this.byteOffset = details.byteOffset;
     this.id = details.id;
     this.operation = details.operation;
@@ -128,12 +134,12 @@ export function isUnspoolError(value: unknown): value is UnspoolError {
 }
 
 /** Make an error out of what came over the boundary; a shape that is no error is itself a protocol error. */
-export function fromWire(wire: unknown): UnspoolError {
+export function fromWire(wire: unknown, cause?: unknown): UnspoolError {
   const { code, message, ...details } = (wire ?? {}) as WireError;
   if (typeof code !== "string" || typeof message !== "string") {
     return new UnspoolError("BRIDGE_PROTOCOL", "An error arrived without code and message.", { cause: wire });
   }
-  return new UnspoolError(code, message, details);
+  return new UnspoolError(code, message, { ...details, cause });
 }
 
 /** The error for what a caller gave: `message` is a sentence without its capital and full stop. */

@@ -14,15 +14,15 @@ export interface OpenSource<E> {
 /** Most events of a list in one message. */
 const MAX_BATCH_EVENTS = 64;
 
-/** Acquire a source. Throws UnspoolError INVALID_OPTIONS for what is none; a single event and text are none. */
-export function openSource<E>(events: EventSource<E>): OpenSource<E> {
+/** Acquire a source. Throws UnspoolError INVALID_OPTIONS, naming `what`, for what is none; a single event and text are none. */
+export function openSource<E>(events: EventSource<E>, what = "The source of events"): OpenSource<E> {
   if (Array.isArray(events)) return ofList<E>(events);
   if ((typeof events === "object" && events !== null) || typeof events === "function") {
     if ("getReader" in events) return ofReader(events.getReader());
     if (Symbol.asyncIterator in events) return ofIterator<E>(events[Symbol.asyncIterator]());
     if (Symbol.iterator in events) return ofIterator<E>(events[Symbol.iterator]() as Iterator<E>);
   }
-  throw new UnspoolError("INVALID_OPTIONS", "The events must be an iterable, an async iterable or a ReadableStream.");
+  throw new UnspoolError("INVALID_OPTIONS", `${what} must be an iterable, an async iterable or a ReadableStream.`);
 }
 
 /** What is in a list is there already: nobody can tell when it is read, so many events go together. */

@@ -3,100 +3,11 @@
  * those of the Python side; errors are `UnspoolError` objects here.
  */
 import type { UnspoolError } from "./errors.js";
+import type { FinishReason, Message, Usage } from "./message.js";
 
 /** Where a value stands: member names and element indexes from the root. */
 export type Path = readonly (string | number)[];
 export type ContainerKind = "object" | "array";
-export type FinishReason = "stop" | "length" | "tool_calls" | "content_filter" | "error" | "aborted";
-
-export interface Usage {
-  readonly type: "usage";
-  readonly inputTokens?: number;
-  readonly outputTokens?: number;
-  readonly totalTokens?: number;
-  readonly cachedInputTokens?: number;
-  readonly reasoningTokens?: number;
-  readonly raw?: Readonly<Record<string, unknown>>;
-}
-
-/** What a provider wants back unread in the next turn. Only the adapter that made it reads it. */
-export interface Replay {
-  readonly type: "replay";
-  readonly adapter: string;
-  readonly data: Readonly<Record<string, unknown>>;
-}
-
-/** Where a response came from. */
-export interface Origin {
-  readonly type: "origin";
-  readonly adapter: string;
-  readonly model?: string;
-  readonly responseId?: string;
-}
-
-export interface TextPart {
-  readonly type: "text";
-  readonly text: string;
-  readonly replay?: Replay;
-}
-
-/** A picture: `data` is base64, and has its `mediaType`; or a `url` that the provider fetches. */
-export interface ImagePart {
-  readonly type: "image";
-  readonly data?: string;
-  readonly url?: string;
-  readonly mediaType?: string;
-  readonly detail?: "auto" | "low" | "high";
-  readonly replay?: Replay;
-}
-
-/** A file beside the conversation: a model sees one line that names it. `data` is base64. */
-export interface FilePart {
-  readonly type: "file";
-  readonly name: string;
-  readonly mediaType?: string;
-  readonly sizeBytes?: number;
-  readonly path?: string;
-  readonly data?: string;
-}
-
-export interface ToolCallPart {
-  readonly type: "toolCall";
-  readonly id: string;
-  readonly name: string;
-  /** Raw JSON text. */
-  readonly arguments: string;
-  /** The response ended inside the arguments: never execute such a call. */
-  readonly truncated: boolean;
-  readonly replay?: Replay;
-}
-
-/** What a tool answered: one text, or parts. */
-export type ToolResultPart = { readonly type: "toolResult"; readonly callId: string; readonly isError: boolean } & (
-  | { readonly text: string; readonly parts?: never }
-  | { readonly parts: readonly (TextPart | ImagePart | FilePart)[]; readonly text?: never }
-);
-
-export type Part =
-  | TextPart
-  | { readonly type: "reasoning"; readonly text: string; readonly redacted?: true; readonly replay?: Replay }
-  | { readonly type: "refusal"; readonly text: string; readonly replay?: Replay }
-  | ImagePart
-  | FilePart
-  | ToolCallPart
-  | ToolResultPart
-  | { readonly type: "provider"; readonly kind: string; readonly replay: Replay }
-  | { readonly type: "message"; readonly message: Message };
-
-export interface Message {
-  readonly role: "system" | "user" | "assistant" | "tool";
-  readonly parts: readonly Part[];
-  readonly finishReason?: FinishReason;
-  readonly rawFinishReason?: string;
-  readonly usage?: Usage;
-  readonly origin?: Origin;
-  readonly metadata?: Readonly<Record<string, unknown>>;
-}
 
 /** Raw text of the answer, as it came. */
 export interface TextDelta {
@@ -145,12 +56,38 @@ export interface ObjectEnd {
   readonly value: unknown;
 }
 
+/** What has just closed cannot be right, whatever follows. Only in queries that check parts. */
+export interface FieldInvalid {
+  readonly type: "fieldInvalid";
+  /** Where it is; of a missing field, where it should be. */
+  readonly path: Path;
+  /** What is wrong, without the path. */
+  readonly message: string;
+  readonly kind:
+    | "type"
+    | "value"
+    | "missing-field"
+    | "unexpected-field"
+    | "duplicate-field"
+    | "too-many-positional"
+    | "unknown-name";
+}
+
+/** Something that lenient reading has put right. */
+export interface Repair {
+  readonly kind: "trailing-comma" | "comment" | "single-quotes" | "unclosed";
+  /** Where, in the UTF-8 bytes of the answer. */
+  readonly byteOffset: number;
+}
+
 /** Terminal: the answer is over and valid. */
 export interface GenerationComplete<T> {
   readonly type: "generationComplete";
   readonly result: T;
   readonly usage?: Usage;
   readonly finishReason?: FinishReason;
+  /** The whole message, with reasoning and tool calls: of a query with `returnsMessage`. */
+  readonly message?: Message;
 }
 
 /** Terminal: the answer is not a value of the type asked for. */
@@ -171,6 +108,7 @@ export interface Cancelled {
   readonly error: UnspoolError;
 }
 
-export type ProgressEvent = TextDelta | FieldStart | ObjectStart | StringFieldDelta | FieldEnd | ObjectEnd;
+export type ProgressEvent =
+  TextDelta | FieldStart | ObjectStart | StringFieldDelta | FieldEnd | ObjectEnd | FieldInvalid;
 export type TerminalEvent<T> = GenerationComplete<T> | ParsingFailed | GenerationFailed | Cancelled;
 export type StructuredEvent<T = unknown> = ProgressEvent | TerminalEvent<T>;

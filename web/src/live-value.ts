@@ -58,6 +58,16 @@ export class LiveValue {
     if (fresh !== undefined) for (const container of fresh) Object.freeze(container);
   }
 
+  /** The value at a path; undefined where there is none. */
+  at(path: Path): unknown {
+    let value = this.#value;
+    for (const step of path) {
+      if (!holds(value, String(step))) return undefined;
+      value = at(value as Container, step);
+    }
+    return value;
+  }
+
   /** Tell whether the value at a path, which may lead nowhere, can still change. Steps compare by their text. */
   fieldState(path: Path): FieldState {
     if (this.#complete) return "complete";

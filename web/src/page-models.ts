@@ -1,6 +1,7 @@
 /** Models that are functions on the page. Python pulls what they give, one piece at a time, and can stop them. */
 import { UnspoolError, isUnspoolError, reasonText } from "./errors.js";
-import type { Message } from "./events.js";
+import { openSource, type OpenSource } from "./event-source.js";
+import type { Message } from "./message.js";
 import type { FromHost, ToHost } from "./wire.js";
 
 /** What Python asks of a model: one call in neutral terms. */
@@ -11,7 +12,9 @@ export interface PageRequest {
   readonly maxOutputTokens?: number;
   readonly stop?: readonly string[];
   readonly seed?: number;
+  readonly reasoningEffort?: string;
   readonly tools?: readonly Readonly<Record<string, unknown>>[];
+  readonly toolChoice?: string;
   /** With `protocol: "native"`: what the model is to hold its answer to. */
   readonly outputSchema?: {
     readonly name: string;
@@ -34,8 +37,8 @@ interface Source {
   readonly model: string;
   readonly stop: AbortController;
   readonly decoder: TextDecoder;
-  next(): Promise<IteratorResult<unknown, unknown>>;
-  release(): void;
+  /** Undefined before the model has begun to answer, and once it is over. */
+  pieces: OpenSource<PagePiece> | undefined;
 }
 
 type AskMessage = FromHost & { type: "ask" };
@@ -44,6 +47,8 @@ export class PageModels {
   readonly #post: (message: ToHost) => void;
   readonly #models = new Map<string, PageModel>();
   readonly #sources = new Map<string, Source>();
+  /** What the functions have thrown: an error crosses to Python without its `cause`. */
+  readonly #failures = new Map<string, unknown>();
   #last = 0;
 
   constructor(post: (message: ToHost) => void) {
@@ -60,7 +65,13 @@ export class PageModels {
   /** Forget a function and stop whatever it is still giving. */
   remove(name: string): void {
     this.#models.delete(name);
+    this.#failures.delete(name);
     for (const [stream, source] of this.#sources) if (source.model === name) this.drop(stream);
+  }
+
+  /** Give what made a function fail; undefined for one that has not, and for the words of our own. */
+  failure(name: string | undefined): unknown {
+    return name === undefined ? undefined : this.#failures.get(name);
   }
 
   /** Stop everything: the connection is over. */
@@ -91,42 +102,43 @@ export class PageModels {
     if (model === undefined) throw new UnspoolError("MODEL_NOT_FOUND", "The model function is not there any more.");
     const stream = `${request.model}.${++this.#last}`;
     const stop = new AbortController();
-    const opening: Source = {
-      model: request.model,
-      stop,
-      decoder: new TextDecoder(),
-      next: () => Promise.reject(new UnspoolError("BRIDGE_PROTOCOL", "The answer is read before it is there.")),
-      release() {},
-    };
-    this.#sources.set(stream, opening);
+    const source: Source = { model: request.model, stop, decoder: new TextDecoder(), pieces: undefined };
+    this.#sources.set(stream, source);
     const giving = (async () => await model(request, { signal: stop.signal }))();
     try {
-      const answer = await unlessStopped(stop.signal, giving);
-      const source = { ...opening, ...reading(answer) };
-      this.#sources.set(stream, source);
-      stop.signal.addEventListener("abort", () => source.release(), { once: true });
+      const pieces = reading(await unlessStopped(stop.signal, giving));
+      source.pieces = pieces;
+      stop.signal.addEventListener("abort", () => release(pieces), { once: true });
       return stream;
     } catch (thrown) {
       this.#sources.delete(stream);
-      giving.then((late) => reading(late).release()).catch(() => {}); // an answer that comes after the stop
+      this.#failed(request.model, thrown);
+      giving.then((late) => release(reading(late))).catch(() => {}); // an answer that comes after the stop
       throw thrown;
     }
+  }
+
+  #failed(model: string, thrown: unknown): void {
+    const cause = isUnspoolError(thrown) ? thrown.cause : thrown;
+    if (cause !== undefined && this.#models.has(model)) this.#failures.set(model, cause);
   }
 
   async #read(stream: string): Promise<string | null> {
     const source = this.#sources.get(stream);
     if (source === undefined) throw new UnspoolError("ABORTED", "The answer was stopped or is over.");
+    const { pieces, decoder, stop } = source;
     try {
-      const { done, value } = await unlessStopped(source.stop.signal, source.next());
-      if (done !== true) return JSON.stringify([pieceOf(value, source.decoder)]);
-      const rest = source.decoder.decode(); // of a character that was cut by the end
+      const batch = pieces && (await unlessStopped(stop.signal, pieces.next()));
+      if (batch !== undefined) return JSON.stringify(batch.map((piece) => pieceOf(piece, decoder)));
+      source.pieces = undefined;
+      const rest = decoder.decode(); // of a character that was cut by the end
       if (rest !== "") return JSON.stringify([rest]);
       this.#sources.delete(stream);
-      source.release();
       return null;
     } catch (thrown) {
       this.#sources.delete(stream);
-      source.release();
+      this.#failed(source.model, thrown);
+      if (pieces !== undefined) release(pieces);
       throw thrown;
     }
   }
@@ -147,33 +159,13 @@ async function unlessStopped<T>(signal: AbortSignal, waited: Promise<T>): Promis
   }
 }
 
-/** One way to read every kind of answer. Streams are read through a reader: Safari cannot iterate over them. */
-function reading(answer: PageAnswer): Pick<Source, "next" | "release"> {
-  if (typeof answer === "object" && answer !== null) {
-    if ("getReader" in answer) {
-      const reader = answer.getReader();
-      return {
-        next: () => reader.read() as Promise<IteratorResult<unknown, unknown>>,
-        release() {
-          void reader.cancel().catch(() => {});
-          reader.releaseLock();
-        },
-      };
-    }
-    const iterator =
-      Symbol.asyncIterator in answer
-        ? answer[Symbol.asyncIterator]()
-        : Symbol.iterator in answer
-          ? answer[Symbol.iterator]()
-          : undefined;
-    if (iterator !== undefined) {
-      return {
-        next: async () => await iterator.next(),
-        release: () => void Promise.resolve(iterator.return?.()).catch(() => {}),
-      };
-    }
-  }
-  throw new UnspoolError("INVALID_OPTIONS", "A model function must give an async iterable or a ReadableStream.");
+/** A list is read one by one, so that a wrong piece takes nothing with it. */
+function reading(answer: PageAnswer): OpenSource<PagePiece> {
+  return openSource<PagePiece>(Array.isArray(answer) ? answer.values() : answer, "The answer of a model function");
+}
+
+function release(pieces: OpenSource<PagePiece>): void {
+  void pieces.close(new UnspoolError("ABORTED", "The call was stopped.")).catch(() => {});
 }
 
 function pieceOf(value: unknown, decoder: TextDecoder): string | object {

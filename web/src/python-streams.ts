@@ -17,6 +17,7 @@ export interface Opening {
 export interface WireUpdate {
   readonly type: "start" | "update" | "complete";
   readonly id: unknown;
+  readonly name?: string;
   readonly changes: readonly Patch[];
   readonly bytesSeen: number;
   readonly depth: number;

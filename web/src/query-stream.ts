@@ -1,276 +1,209 @@
-/**
- * One query on the page: an iterator of events that pulls from Python only when it is read.
- *
- * Each read takes an event of the batch at hand or, when there is none, pulls one batch. Nothing is pulled ahead, so a
- * reader that waits makes the model wait.
- */
-import { UnspoolError, fromWire, reasonText } from "./errors.js";
-import type { Path, ProgressEvent, StructuredEvent, TerminalEvent } from "./events.js";
-import type { PageModels } from "./page-models.js";
-import { PartialValue } from "./partial-value.js";
-import type { PreparedQuery } from "./request.js";
-import type { ToHost } from "./wire.js";
+/** What a caller reads of one query: its events, the value that grows, or the elements of a list in it. */
+import { OVER, type Call } from "./call.js";
+import { leftBy } from "./disposing.js";
+import { UnspoolError, invalid } from "./errors.js";
+import type { FieldInvalid, Path, ProgressEvent, Repair, StructuredEvent, TerminalEvent } from "./events.js";
+import type { Snapshots } from "./live-value.js";
+import { PartialValue, type PartState } from "./partial-value.js";
+import type { DeepPartial, ElementAt, ListPath } from "./partial-types.js";
+import { isStandard, validator, type InferOutput, type StandardSchema } from "./schema.js";
 
-/** What a query needs of its connection. */
-export interface CallHome {
-  /** Why the connection is over; undefined while it lives. */
-  readonly failure: UnspoolError | undefined;
-  readonly pageModels: PageModels;
-  enter(call: Call<unknown>): number;
-  post(message: ToHost): void;
-  /** Close the call in Python. Settles when that is done or the connection is over; never rejects. */
-  close(id: number): Promise<void>;
+/** A value while it is being written; a new object each time that something has come. */
+export type PartialResult<T, Written = T> = {
+  /** Tell how far a part has come: a path, or one name. Default: the whole. It looks at what has been read by now. */
+  state(path?: Path | string): PartState;
+  /** What has closed and cannot be right, of types of Python. */
+  readonly invalid: readonly FieldInvalid[];
+} & (
+  | {
+      readonly complete: false;
+      /** What has arrived, not validated; undefined before it begins. A text may still be the beginning of one. */
+      readonly value: DeepPartial<Written> | undefined;
+    }
+  | {
+      readonly complete: true;
+      /** The result. */
+      readonly value: T;
+    }
+);
+
+export interface PartialsOptions {
+  /** "live" (default): one value that grows in place; "immutable": frozen values, which share what is as it was. */
+  readonly snapshots?: Snapshots | undefined;
 }
 
-/** The events of one query. Start: the first read. End: one terminal event, `return()`, or a rejected read. */
-export interface QueryStream<T> extends AsyncIterableIterator<StructuredEvent<T>> {
+/** What is read of a query in place of its events. Leaving it stops the query. */
+export type Reader<V> = AsyncIterableIterator<V> & AsyncDisposable;
+
+/**
+ * One query. Start: the first read. End: one terminal event, `return()`, or a rejected read. `T` is the type of the result,
+ * `Written` that of what the model writes.
+ */
+export interface QueryStream<T, Written = T> extends AsyncIterableIterator<StructuredEvent<T>>, AsyncDisposable {
   /** The answer's text, as far as it has been read. */
   readonly text: string;
   /** The unvalidated value, as far as it has been read; undefined before it begins. It grows in place. */
   readonly partialValue: unknown;
+  /** The terminal event, once it has been read: with the result, usage and finish reason, or the error. */
+  readonly end: TerminalEvent<T> | undefined;
+  /** What lenient reading has put right; known at the end. */
+  readonly repairs: readonly Repair[];
+  /**
+   * Watch the value grow: once after each slice of the network that changed anything, and in the end with the result.
+   * Rejects with the UnspoolError of a failed answer. In place of the events; throws INVALID_OPTIONS when those have been read.
+   */
+  partials(options?: PartialsOptions): Reader<PartialResult<T, Written>>;
+  /**
+   * Get the elements of one list of the answer, each as it closes. Of types of Python only those that are valid; with an
+   * element's own Standard Schema, what its `validate()` gives, and the first that it refuses ends the query. Rejects with
+   * the UnspoolError of a failed answer. In place of the events; throws INVALID_OPTIONS when those have been read.
+   *
+   * `path`: where the list is, as a list of steps or with dots: `"report.items"`. Default: the answer itself.
+   */
+  items<const P extends ListPath = "">(path?: P & CheckedPath<Written, P>): Reader<ElementAt<Written, P>>;
+  items<E extends StandardSchema>(path: ListPath, element: E): Reader<InferOutput<E>>;
   /** Stop the query: the request is aborted, and Python has let go of it when the promise settles. */
   return(): Promise<IteratorResult<StructuredEvent<T>, undefined>>;
 }
 
-type Step<T> = IteratorResult<StructuredEvent<T>, undefined>;
-type WireEvent = ProgressEvent | { readonly type: TerminalEvent<unknown>["type"]; readonly [field: string]: unknown };
-/** A path as it is sent: after the first `keep` steps of the path before it. */
-type Placed = { keep?: number; path?: Path };
-
-const OVER = { done: true, value: undefined } as const;
-const CLOSED = Symbol("closed");
-const ABORTED = Symbol("aborted");
-
-export class Call<T> {
-  readonly partial = new PartialValue();
-  text = "";
-  readonly #home: CallHome;
-  readonly #query: PreparedQuery;
-  #phase: "idle" | "live" | "over" = "idle";
-  /** Number of the call; undefined until it is opened in Python and again once it is closed there. */
-  #id: number | undefined;
-  #pageModel: string | undefined;
-  #events: WireEvent[] = [];
-  #nextEvent = 0;
-  #path: Path = [];
-  #failure: UnspoolError | undefined;
-  #tail: Promise<unknown> = Promise.resolve();
-  #takeBatch: ((text: string) => void) | undefined;
-  #interrupt: ((reason: unknown) => void) | undefined;
-  #abortEndsWait = false;
-
-  constructor(home: CallHome, query: PreparedQuery) {
-    this.#home = home;
-    this.#query = query;
-  }
-
-  /** Reads wait for each other, so that events come in order however they are asked for. */
-  next(): Promise<Step<T>> {
-    const step = this.#tail.then(() => this.#step());
-    this.#tail = step.catch(() => {});
-    return step;
-  }
-
-  async close(): Promise<void> {
-    const closed = this.#finish();
-    this.#interrupt?.(CLOSED);
-    await closed;
-  }
-
-  /** The host's answer to a pull. */
-  batch(text: string): void {
-    this.#takeBatch?.(text);
-  }
-
-  /** The connection is over. Events that have arrived are still given. */
-  fail(error: UnspoolError): void {
-    this.#failure = error;
-    this.#interrupt?.(error);
-  }
-
-  async #step(): Promise<Step<T>> {
-    try {
-      for (;;) {
-        if (this.#phase === "over") return OVER;
-        const event = this.#events[this.#nextEvent];
-        if (event !== undefined) {
-          this.#nextEvent += 1;
-          this.#place(event as Placed);
-          return { done: false, value: await this.#deliver(event) };
-        }
-        if (this.#phase === "idle") await this.#start();
-        await this.#pull();
-      }
-    } catch (thrown) {
-      if (thrown === CLOSED) return OVER;
-      void this.#finish();
-      if (thrown === ABORTED)
-        return { done: false, value: { type: "cancelled", error: this.#withProgress(aborted()) } };
-      throw this.#withProgress(thrown instanceof UnspoolError ? thrown : protocolError(reasonText(thrown), thrown));
-    }
-  }
-
-  async #start(): Promise<void> {
-    const { signal, pageModel } = this.#query;
-    if (signal?.aborted === true) throw ABORTED;
-    this.#failure ??= this.#home.failure;
-    if (this.#failure !== undefined) throw this.#failure;
-    this.#phase = "live";
-    const id = this.#home.enter(this as Call<unknown>);
-    signal?.addEventListener("abort", this.#onAbort);
-    if (pageModel !== undefined) this.#pageModel = this.#home.pageModels.add(pageModel);
-    const request = await this.#wait(this.#query.text(this.#pageModel), { abortEndsWait: true });
-    this.#id = id;
-    this.#home.post({ type: "open", call: id, request });
-  }
-
-  async #pull(): Promise<void> {
-    const id = this.#id;
-    if (this.#failure !== undefined) throw this.#failure;
-    if (id === undefined) throw protocolError("The query ended without a terminal event.");
-    const arrived = new Promise<string>((resolve) => (this.#takeBatch = resolve));
-    this.#home.post({ type: "pull", call: id });
-    const text = await this.#wait(arrived);
-    const { events, done } = readBatch(text);
-    this.#events = events;
-    this.#nextEvent = 0;
-    if (done) void this.#closeInPython();
-  }
-
-  #place(event: Placed): void {
-    if (event.path === undefined) return;
-    if (event.keep !== undefined) {
-      event.path = [...this.#path.slice(0, event.keep), ...event.path];
-      delete event.keep;
-    }
-    this.#path = event.path;
-  }
-
-  async #deliver(event: WireEvent): Promise<StructuredEvent<T>> {
-    switch (event.type) {
-      case "generationComplete":
-        return await this.#complete(event as WireEvent & { result: unknown });
-      case "parsingFailed":
-      case "generationFailed":
-      case "cancelled": {
-        const error = this.#withProgress(fromWire((event as { error?: unknown }).error));
-        void this.#finish();
-        return { type: event.type, error };
-      }
-      case "textDelta":
-        this.text += event.delta;
-        return event;
-      case "fieldEnd":
-      case "objectEnd":
-        this.partial.apply(event);
-        // Python leaves out strings and containers, which the page has by now: sending them again costs their size once more.
-        return { ...event, value: event.value === undefined ? this.partial.at(event.path) : event.value };
-      default:
-        this.partial.apply(event);
-        return event;
-    }
-  }
-
-  async #complete(event: WireEvent & { result: unknown }): Promise<TerminalEvent<T>> {
-    const validate = this.#query.schema?.validate;
-    if (validate !== undefined) {
-      const checked = await this.#wait(validate(event.result), { abortEndsWait: true });
-      if (!("value" in checked)) {
-        const { issues, message, cause } = checked;
-        void this.#finish();
-        const details = { issues, cause, text: this.text, partialValue: event.result };
-        return { type: "parsingFailed", error: new UnspoolError("OUTPUT_INVALID", message, details) };
-      }
-      event = { ...event, result: checked.value };
-    }
-    void this.#finish();
-    return event as unknown as TerminalEvent<T>;
-  }
-
-  /** Wait for work, unless the call is closed, its connection ends or, where Python has no part in it, its signal aborts. */
-  #wait<V>(work: Promise<V>, { abortEndsWait = false } = {}): Promise<V> {
-    return new Promise<V>((resolve, reject) => {
-      // The work may itself have ended the call before it gave its promise.
-      if (this.#phase === "over") reject(CLOSED);
-      else if (this.#failure !== undefined) reject(this.#failure);
-      else if (abortEndsWait && this.#query.signal?.aborted === true) reject(ABORTED);
-      const end = (): void => {
-        this.#interrupt = undefined;
-        this.#abortEndsWait = false;
-      };
-      this.#abortEndsWait = abortEndsWait;
-      this.#interrupt = (reason) => {
-        end();
-        reject(reason);
-      };
-      work.then(resolve, reject).then(end);
-    });
-  }
-
-  readonly #onAbort = (): void => {
-    if (this.#id !== undefined) this.#home.post({ type: "cancel", call: this.#id });
-    if (this.#abortEndsWait) this.#interrupt?.(ABORTED);
-  };
-
-  /** Be over: nothing more is read, and everything the call held is given back. Idempotent. */
-  #finish(): Promise<void> {
-    if (this.#phase === "over") return Promise.resolve();
-    this.#phase = "over";
-    this.#query.signal?.removeEventListener("abort", this.#onAbort);
-    const closed = this.#closeInPython();
-    if (this.#pageModel !== undefined) this.#home.pageModels.remove(this.#pageModel);
-    return closed;
-  }
-
-  #closeInPython(): Promise<void> {
-    const id = this.#id;
-    this.#id = undefined;
-    return id === undefined ? Promise.resolve() : this.#home.close(id);
-  }
-
-  /** The same error, with what had arrived by then. */
-  #withProgress(error: UnspoolError): UnspoolError {
-    const { text = this.text, partialValue = this.partial.value, ...rest } = error.toWire();
-    return new UnspoolError(error.code, error.message, { ...rest, text, partialValue, cause: error.cause });
-  }
-}
+type CheckedPath<T, P extends ListPath> = [ElementAt<T, P>] extends [never] ? never : unknown;
 
 /** Closes the call of a stream that was dropped without being read to its end. */
 const abandoned = new FinalizationRegistry<Call<never>>((call) => void call.close());
 
 /** Make the stream that a caller holds. The connection knows only the call inside, so that dropping the stream shows. */
-export function streamOf<T>(call: Call<T>): QueryStream<T> {
-  const stream: QueryStream<T> = {
+export function streamOf<T, Written = T>(call: Call<T>): QueryStream<T, Written> {
+  let taken = false;
+  const take = (): void => {
+    if (taken || call.hasBegun) throw invalid("ask for partials() or items() once, before the stream is read");
+    taken = call.reading.judges = true;
+  };
+  const leave = async (): Promise<typeof OVER> => {
+    await call.close();
+    return OVER;
+  };
+  /** Read what is made of the events; whoever holds it, or waits for it, holds the stream. */
+  const reader = <V>(read: Read<V>): Reader<V> => {
+    const iterator: AsyncIterableIterator<V> = {
+      [Symbol.asyncIterator]: () => iterator,
+      next: () => call.inOrder(read).finally(() => stream),
+      return: leave,
+    };
+    return leftBy(iterator, leave);
+  };
+  const events: Omit<QueryStream<T, Written>, typeof Symbol.asyncDispose> = {
     [Symbol.asyncIterator]: () => stream,
-    next: () => call.next().finally(() => stream), // a stream that somebody waits for is not dropped
-    async return() {
-      await call.close();
-      return OVER;
+    next: () => call.inOrder(() => call.step()).finally(() => stream), // a stream that somebody waits for is not dropped
+    partials({ snapshots = "live" } = {}) {
+      if (snapshots !== "live" && snapshots !== "immutable")
+        throw invalid('snapshots must be "live" or "immutable"');
+      take();
+      return reader(partialsOf<T, Written>(call, snapshots));
     },
+    items(path: ListPath = "", element?: StandardSchema): Reader<never> {
+      if (element !== undefined && !isStandard(element)) throw invalid("the element's schema must be a Standard Schema");
+      if (call.isText) throw invalid("there is no list in a text");
+      const list = stepsOf(path);
+      take();
+      call.reading.items = list;
+      return reader(itemsOf(call, list, element) as Read<never>);
+    },
+    return: leave,
     get text() {
       return call.text;
     },
     get partialValue() {
       return call.partial.value;
     },
+    get end() {
+      return call.end;
+    },
+    get repairs() {
+      return call.repairs;
+    },
   };
+  const stream: QueryStream<T, Written> = leftBy(events, leave);
   abandoned.register(stream, call as unknown as Call<never>);
   return stream;
 }
 
-function readBatch(text: string): { events: WireEvent[]; done: boolean } {
-  const answer = JSON.parse(text) as { ok?: unknown; value?: { events?: unknown; done?: unknown }; error?: unknown };
-  if (answer.ok === false) throw fromWire(answer.error);
-  const { events, done } = answer.value ?? {};
-  if (answer.ok !== true || !Array.isArray(events) || typeof done !== "boolean")
-    throw protocolError("A batch has no events.");
-  return { events: events as WireEvent[], done };
+type Read<V> = () => Promise<IteratorResult<V, undefined>>;
+
+/** Read without a terminal event: a failure is thrown, once, after what came before it. */
+function batchesOf<T>(call: Call<T>): () => Promise<StructuredEvent<T>[] | undefined> {
+  let failure: UnspoolError | undefined;
+  return async () => {
+    const thrown = failure;
+    failure = undefined;
+    if (thrown !== undefined) throw thrown;
+    const events = await call.batch();
+    const last = events?.at(-1);
+    if (last !== undefined && "error" in last) failure = last.error;
+    return events;
+  };
 }
 
-function protocolError(message: string, cause?: unknown): UnspoolError {
-  return new UnspoolError("BRIDGE_PROTOCOL", message, { cause });
+function partialsOf<T, Written>(call: Call<T>, snapshots: Snapshots): Read<PartialResult<T, Written>> {
+  const read = batchesOf(call);
+  const shown = snapshots === "live" ? call.partial : new PartialValue("immutable");
+  const state = (path: Path | string = []): PartState => {
+    const found = call.partial.state(typeof path === "string" ? [path] : path);
+    return found === "growing" && call.end?.type === "generationComplete" ? "complete" : found;
+  };
+  return async () => {
+    for (;;) {
+      const events = await read();
+      if (events === undefined) return OVER;
+      const progress = events.filter((event): event is ProgressEvent => !("result" in event || "error" in event));
+      if (shown !== call.partial) shown.apply(...progress);
+      const common = { state, invalid: [...call.invalid] };
+      const last = events.at(-1)!;
+      if (last.type === "generationComplete")
+        return { done: false, value: { ...common, complete: true, value: last.result } };
+      if (!progress.some(({ type }) => call.isText || type !== "textDelta")) continue;
+      const value = (call.isText ? call.text : shown.value) as DeepPartial<Written> | undefined;
+      return { done: false, value: { ...common, complete: false, value } };
+    }
+  };
 }
 
-function aborted(): UnspoolError {
-  return new UnspoolError("ABORTED", "The call was stopped by its signal.");
+function itemsOf<T>(call: Call<T>, list: Path, element: StandardSchema | undefined): Read<unknown> {
+  const read = batchesOf(call);
+  const validate = element && validator(element);
+  let ready: { readonly number: number; readonly value: unknown }[] = [];
+  let isBroken = false;
+  const take = (event: StructuredEvent<T>): void => {
+    if (event.type !== "fieldEnd" && event.type !== "fieldInvalid") return;
+    const number = event.path[list.length];
+    if (isBroken || typeof number !== "number" || !list.every((step, n) => event.path[n] === step)) return;
+    if (event.type === "fieldInvalid") {
+      isBroken = true;
+      ready = ready.filter((item) => item.number < number);
+    } else if (event.path.length === list.length + 1) ready.push({ number, value: event.value });
+  };
+  return async () => {
+    for (;;) {
+      const item = ready.shift();
+      if (item !== undefined) {
+        const checked = validate === undefined ? item : await validate(item.value);
+        if ("value" in checked) return { done: false, value: checked.value };
+        ready = [];
+        const issues = checked.issues.map(({ path, message }) => ({ path: [...list, item.number, ...path], message }));
+        throw call.ended(
+          "parsingFailed",
+          new UnspoolError("OUTPUT_INVALID", checked.message, { issues, cause: checked.cause }),
+        ).error;
+      }
+      const events = await read();
+      if (events === undefined) return OVER;
+      events.forEach(take);
+    }
+  };
+}
+
+function stepsOf(path: unknown): Path {
+  if (typeof path === "string")
+    return path === "" ? [] : path.split(".").map((step) => (/^\d+$/.test(step) ? Number(step) : step));
+  if (Array.isArray(path) && path.every((step) => typeof step === "string" || typeof step === "number")) return path;
+  throw invalid("path must be a list of names and numbers, or a text with dots");
 }

@@ -1,79 +1,87 @@
 /** What the caller of a query says, and how it is said to Python. */
-import { absolute } from "./address.js";
-import { UnspoolError, invalid, reasonText } from "./errors.js";
-import type { Message } from "./events.js";
+import { invalid, reasonText } from "./errors.js";
+import type { Path } from "./events.js";
+import type { Message, Part } from "./message.js";
+import { crossing, type Model } from "./model-spec.js";
 import type { PageModel } from "./page-models.js";
-import { resolveSchema, type JsonSchema, type ResolvedSchema, type SchemaInput } from "./schema.js";
+import { resolveSchema, type InputOf, type JsonSchema, type ResolvedSchema, type SchemaInput } from "./schema.js";
 
-export type ApiKey = string | (() => string | Promise<string>);
+/** What is said to a model: a message as it was given, or one that says `content`: a text, or parts. */
+export type PromptMessage = Message | { readonly role: Message["role"]; readonly content: string | readonly Part[] };
+export type Prompt = string | readonly PromptMessage[];
 
-/** A model that Python reaches itself, over HTTP or in the worker. Further members go to Python as they are. */
-export interface ModelSpec {
-  readonly provider: "openai" | "openai-chat" | "anthropic" | "gemini" | "wllama" | "scripted" | (string & {});
-  readonly model?: string;
-  /** Of "openai-chat": a server whose ways and address are known. */
-  readonly profile?:
-    | "azure"
-    | "deepseek"
-    | "groq"
-    | "llama.cpp"
-    | "lm-studio"
-    | "mistral"
-    | "ollama"
-    | "openrouter"
-    | "vllm"
-    | (string & {});
-  /** A key, or a function that fetches one for each query. Sent in the worker's requests, shown nowhere. */
-  readonly apiKey?: ApiKey;
-  readonly baseURL?: string;
-  /** Whether the model is shown images, where that is not known by its name. */
-  readonly imageInput?: boolean;
-  readonly [member: string]: unknown;
+/** A function that a model may ask to have called. */
+export interface Tool {
+  readonly name: string;
+  readonly description?: string | undefined;
+  /** The JSON Schema of its arguments, which are an object. */
+  readonly parameters?: JsonSchema | undefined;
 }
-
-/** A model object of a registered Python module: `{ object: "module:name" }`. */
-export interface PythonModel {
-  readonly object: string;
-}
-
-export type Model = ModelSpec | PythonModel | PageModel;
-
-export type PromptMessage = Message | { readonly role: Message["role"]; readonly content: string };
 
 export interface GenerationOptions {
-  readonly temperature?: number;
-  readonly maxOutputTokens?: number;
-  readonly stop?: readonly string[];
-  readonly seed?: number;
+  readonly temperature?: number | undefined;
+  readonly maxOutputTokens?: number | undefined;
+  /** Texts before which the answer ends. */
+  readonly stop?: string | readonly string[] | undefined;
+  readonly seed?: number | undefined;
   /** How long the model is to think, in the provider's own words. */
-  readonly reasoningEffort?: string;
-  readonly tools?: readonly { readonly name: string; readonly description?: string; readonly parameters?: JsonSchema }[];
+  readonly reasoningEffort?: string | undefined;
+  /** What the model may ask to have called. Nothing is called here: a query whose model does so ends with OUTPUT_INVALID. */
+  readonly tools?: readonly Tool[] | undefined;
   /** "auto", "required", "none", or the name of the tool that must be called. */
-  readonly toolChoice?: string;
+  readonly toolChoice?: string | undefined;
   /** Further members of the provider's request body, as they are. */
-  readonly extra?: Readonly<Record<string, unknown>>;
+  readonly extra?: Readonly<Record<string, unknown>> | undefined;
 }
 
+/** What the value of an example is: of a Standard Schema its input, without a schema text. */
+type ExampleValue<S> = S extends undefined ? string : InputOf<S>;
+
 export interface QueryOptions<S extends SchemaInput | undefined = SchemaInput | undefined> {
-  readonly prompt: string | readonly PromptMessage[];
+  readonly prompt: Prompt;
   /** What the answer must be. Without one the answer is plain text. */
-  readonly schema?: S;
+  readonly schema?: S | undefined;
   readonly lm: Model;
-  readonly system?: string;
+  readonly system?: string | undefined;
+  /** Pairs of a prompt and the value that answers it, shown before the question as turns; values as JSON has them. */
+  readonly examples?: readonly (readonly [prompt: Prompt, value: NoInfer<ExampleValue<S>>])[] | undefined;
   /**
    * "json": the prompt explains the schema. "python": it asks for one expression in Python's constructor syntax, for types of
    * registered modules. "native": the provider holds the model to the schema.
    */
-  readonly protocol?: "json" | "python" | "native";
+  readonly protocol?: "json" | "python" | "native" | undefined;
   /** Also take JSON with trailing commas, comments, single quotes or without its end. */
-  readonly lenient?: boolean;
-  readonly options?: GenerationOptions;
+  readonly lenient?: boolean | undefined;
+  /**
+   * Of types of Python: judge each part as it closes. "report" tells by a `fieldInvalid` event what cannot be right any
+   * more; "stop" ends answer and request with it, as OUTPUT_INVALID.
+   */
+  readonly check?: "report" | "stop" | undefined;
+  readonly options?: GenerationOptions | undefined;
   /** Stops the query at any point; its stream then ends with one `cancelled` event. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** Longest answer, in code points. */
-  readonly maxChars?: number;
+  readonly maxChars?: number | undefined;
   /** Deepest nesting of an answer. */
-  readonly maxDepth?: number;
+  readonly maxDepth?: number | undefined;
+  /** Have the whole message as well, with reasoning and tool calls: as `message` of `generationComplete`. */
+  readonly returnsMessage?: boolean | undefined;
+}
+
+/** An answer that was not valid, for the model to mend. */
+export interface Fault {
+  readonly answer: string | undefined;
+  readonly fault: string;
+}
+
+/** What only the reader of a query knows. */
+export interface Reading {
+  /** Name of the page's model. */
+  pageModel?: string;
+  /** Whether parts are wanted that have been judged. */
+  judges?: boolean;
+  /** The list whose elements are wanted. */
+  items?: Path;
 }
 
 /** A query that has been checked, but for its key. */
@@ -81,21 +89,24 @@ export interface PreparedQuery {
   readonly schema: ResolvedSchema | undefined;
   readonly pageModel: PageModel | undefined;
   readonly signal: AbortSignal | undefined;
-  /** Fetch the key, if it has to be fetched, and give the JSON text for Python. `pageModel` is the name of ours. */
-  text(pageModel: string | undefined): Promise<string>;
+  /** Fetch the key, if it has to be fetched, and give the JSON text for Python. */
+  text(reading: Reading): Promise<string>;
 }
 
-const QUERY_OPTIONS = [
+export const QUERY_OPTIONS = [
   "prompt",
   "schema",
   "lm",
   "system",
+  "examples",
   "protocol",
   "lenient",
+  "check",
   "options",
   "signal",
   "maxChars",
   "maxDepth",
+  "returnsMessage",
 ] as const satisfies readonly (keyof QueryOptions)[];
 
 /** Refuse what is no object, and members that a misspelling would leave without effect. Throws UnspoolError INVALID_OPTIONS. */
@@ -107,61 +118,39 @@ export function refuseUnknown(options: unknown, names: readonly string[]): void 
 }
 
 /** Check a query. Throws UnspoolError INVALID_OPTIONS. */
-export function prepareQuery(options: QueryOptions): PreparedQuery {
+export function prepareQuery(options: QueryOptions, repair?: Fault): PreparedQuery {
   refuseUnknown(options, QUERY_OPTIONS);
-  const { prompt, lm, signal, system, protocol, lenient, maxChars, maxDepth } = options;
+  const { schema: given, lm, signal, check, ...rest } = options;
+  checkQuestion(options);
+  const schema = given === undefined ? undefined : resolveSchema(given);
+  const isOfPython = schema !== undefined && "type" in schema.wire;
+  if (check !== undefined && !isOfPython) throw invalid('check is for types of Python: schema "module:Type"');
+  return {
+    schema,
+    signal,
+    pageModel: typeof lm === "function" ? lm : undefined,
+    text: ({ pageModel, judges = false, items }) => {
+      const judged = check ?? (judges && isOfPython ? "report" : undefined);
+      return requestText(lm, pageModel, { ...rest, schema: schema?.wire, check: judged, items, repair });
+    },
+  };
+}
+
+/** Refuse what cannot be asked, or of nobody. Throws UnspoolError INVALID_OPTIONS. */
+export function checkQuestion({ prompt, lm, signal }: Pick<QueryOptions, "prompt" | "lm" | "signal">): void {
   if (typeof prompt !== "string" && !Array.isArray(prompt)) throw invalid("prompt must be text or a list of messages");
   if ((typeof lm !== "object" && typeof lm !== "function") || lm === null)
     throw invalid("lm must name a model or be a function");
   if (signal !== undefined && typeof signal.addEventListener !== "function")
     throw invalid("signal must be an AbortSignal");
-  const schema = options.schema === undefined ? undefined : resolveSchema(options.schema);
-  return {
-    schema,
-    signal,
-    pageModel: typeof lm === "function" ? lm : undefined,
-    async text(pageModel) {
-      const model = typeof lm === "function" ? { provider: "page", model: pageModel } : await withKey(lm);
-      const request = {
-        prompt,
-        schema: schema?.wire,
-        protocol,
-        lenient,
-        system,
-        lm: model,
-        options: options.options,
-        maxChars,
-        maxDepth,
-      };
-      try {
-        return JSON.stringify(request);
-      } catch (thrown) {
-        throw invalid(`the query is not plain data: ${reasonText(thrown)}`, thrown);
-      }
-    },
-  };
 }
 
-async function withKey(given: ModelSpec | PythonModel): Promise<object> {
-  const lm = withAddresses(given);
-  const { apiKey } = lm as ModelSpec;
-  if (apiKey === undefined) return lm;
-  if (typeof apiKey === "string") return lm;
-  if (typeof apiKey !== "function") throw invalid("lm.apiKey must be text or a function");
-  let key: unknown;
+/** Write a request for Python; `pageModel` is the name of a model that is a function. */
+export async function requestText(lm: Model, pageModel: string | undefined, rest: object): Promise<string> {
+  const model = typeof lm === "function" ? { provider: "page", model: pageModel } : await crossing(lm);
   try {
-    key = await apiKey();
+    return JSON.stringify({ ...rest, lm: model });
   } catch (thrown) {
-    // The reason is in `cause` only: what a key store says may hold the key.
-    throw new UnspoolError("MISSING_CREDENTIAL", "lm.apiKey() failed.", { cause: thrown });
+    throw invalid(`the query is not plain data: ${reasonText(thrown)}`, thrown);
   }
-  if (typeof key !== "string" || key === "") throw new UnspoolError("MISSING_CREDENTIAL", "lm.apiKey() gave no key.");
-  return { ...lm, apiKey: key };
-}
-
-/** Python reads addresses from where it runs, the caller from the page. */
-function withAddresses(lm: ModelSpec | PythonModel): ModelSpec | PythonModel {
-  const isAddress = (name: string, value: unknown): value is string => /UR[Ll]$|Url$/.test(name) && typeof value === "string";
-  const members = Object.entries(lm).map(([name, value]) => [name, isAddress(name, value) ? absolute(value).href : value]);
-  return Object.fromEntries(members) as ModelSpec | PythonModel;
 }

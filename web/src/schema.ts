@@ -29,6 +29,7 @@ export interface StandardIssue {
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
 }
 
+export type InferInput<S extends StandardSchema> = NonNullable<S["~standard"]["types"]>["input"];
 export type InferOutput<S extends StandardSchema> = NonNullable<S["~standard"]["types"]>["output"];
 
 /** A Standard Schema object whose JSON Schema is made by the caller, for vendors that do not offer it themselves. */
@@ -52,6 +53,10 @@ export type SchemaInput = StandardInput | UntypedInput;
 /** The type that a query with this schema gives. */
 export type ResultOf<S> =
   S extends ConvertedSchema<infer Inner> ? InferOutput<Inner> : S extends StandardSchema ? InferOutput<S> : unknown;
+
+/** The type of what a model writes for this schema. */
+export type InputOf<S> =
+  S extends ConvertedSchema<infer Inner> ? InferInput<Inner> : S extends StandardSchema ? InferInput<S> : unknown;
 
 export type Validation =
   | { readonly value: unknown }
@@ -86,8 +91,8 @@ export function resolveSchema(input: SchemaInput): ResolvedSchema {
   return { wire: jsonWire(input) };
 }
 
-function isStandard(input: object): input is StandardSchema {
-  return typeof (input as Partial<StandardSchema>)["~standard"]?.validate === "function";
+export function isStandard(input: unknown): input is StandardSchema {
+  return typeof (input as Partial<StandardSchema> | null)?.["~standard"]?.validate === "function";
 }
 
 function isConverted(input: object): input is ConvertedSchema {
@@ -123,7 +128,8 @@ function jsonWire(jsonSchema: Readonly<Record<string, unknown>>): {
   return { jsonSchema, ...(typeof title === "string" && title !== "" && { name: title }) };
 }
 
-function validator(schema: StandardSchema): (value: unknown) => Promise<Validation> {
+/** Make what holds values to a schema; it never rejects. */
+export function validator(schema: StandardSchema): (value: unknown) => Promise<Validation> {
   return async (value) => {
     let result: StandardResult<unknown>;
     try {

@@ -1,4 +1,5 @@
 /** Many JSON texts at once, told apart by id. */
+import { endedBy } from "./disposing.js";
 import { UnspoolError } from "./errors.js";
 import type { Path } from "./events.js";
 import { LiveValue, type FieldState, type Snapshots } from "./live-value.js";
@@ -16,19 +17,23 @@ import {
 
 export interface PoolOptions extends StreamOptions {
   /** Most texts open at once; default 256. */
-  readonly maxActiveStreams?: number | null;
+  readonly maxActiveStreams?: number | null | undefined;
 }
 
 /** A text began ("start") or went on ("update"). */
 export interface StructuredProgress<Id = string> extends StreamState {
   readonly type: "start" | "update";
   readonly id: Id;
+  /** The tool's name, of a session's calls; absent while nothing has said it. */
+  readonly name?: string;
 }
 
 /** The end of one text. It does not say that a tool has run, or that the value fits a schema. */
 export interface StructuredCompletion<Id = string> extends StreamState {
   readonly type: "complete";
   readonly id: Id;
+  /** As of `StructuredProgress`. */
+  readonly name?: string;
   /** The whole text; the final text, when one was given. */
   readonly text: string;
   /** The value of the text. Live: separate from `partialValue`; immutable: the same frozen value. */
@@ -68,15 +73,16 @@ export class LiveTexts<Id> {
     const id = this.decode(wire.id) as Id;
     const value = (wire.type === "start" ? undefined : this.#values.get(id)) ?? new LiveValue(this.#snapshots);
     value.apply(wire.changes);
+    const name = wire.name === undefined ? {} : { name: wire.name };
     const state = stateOf(wire, value);
     if (wire.type !== "complete") {
       this.#values.set(id, value);
-      return { type: wire.type, id, ...state };
+      return { type: wire.type, id, ...name, ...state };
     }
     this.#values.delete(id);
     const text = wire.text!;
     const whole: unknown = this.#snapshots === "immutable" ? value.value : JSON.parse(text);
-    return { type: "complete", id, ...state, text, value: whole };
+    return { type: "complete", id, ...name, ...state, text, value: whole };
   }
 
   drop(id: unknown): void {
@@ -185,6 +191,9 @@ export class StructuredStreamPool<Id = string> {
     this.#python.close(disposed());
   }
 
+  /** For `using`, where the runtime knows it: `close()`. */
+  declare readonly [Symbol.dispose]: () => void;
+
   async #step(operation: string, id: Id, given: readonly unknown[]): Promise<StructuredUpdate<Id>> {
     const step = JSON.stringify([operation, this.#texts.encode(id), ...given]);
     const { error, updates } = await this.#python.step(step);
@@ -193,3 +202,4 @@ export class StructuredStreamPool<Id = string> {
     throw this.#texts.decoded(streamError(error));
   }
 }
+endedBy(StructuredStreamPool, "close");

@@ -1,4 +1,5 @@
 /** The tool calls of one response, out of decoded events: by an integration of Python's, or by an adapter of the page's. */
+import { endedBy } from "./disposing.js";
 import { UnspoolError, reasonText } from "./errors.js";
 import { eventText } from "./event-text.js";
 import type { Path } from "./events.js";
@@ -43,9 +44,10 @@ export interface SessionOptions extends PoolOptions {
 
 /** One step of one call. Ids are any value, compared as a Map does. */
 export type StructuredOperation<Id = unknown> =
-  | { readonly type: "start" | "abort"; readonly id: Id }
+  | { readonly type: "start"; readonly id: Id; readonly name?: string | null | undefined }
+  | { readonly type: "abort"; readonly id: Id }
   | { readonly type: "delta"; readonly id: Id; readonly text: string }
-  | { readonly type: "end"; readonly id: Id; readonly finalText?: string | null };
+  | { readonly type: "end"; readonly id: Id; readonly finalText?: string | null | undefined };
 
 /** Gives the operations of an event, in order; an empty list for events about other things. */
 export type EventMapper<E, Id> = (event: E) => readonly StructuredOperation<Id>[];
@@ -111,6 +113,9 @@ export class StructuredSession<E = unknown, Id = string> {
   close(): void {
     if (!this.#failed) this.#fail(disposed(this.#adapter));
   }
+
+  /** For `using`, where the runtime knows it: `close()`. */
+  declare readonly [Symbol.dispose]: () => void;
 
   /** Have Python read events, up to the first that the mapper fails on. */
   async send(events: readonly E[]): Promise<Outcome[]> {
@@ -184,9 +189,9 @@ export class StructuredSession<E = unknown, Id = string> {
 
   #crossing(operation: unknown): unknown {
     if (typeof operation !== "object" || operation === null) return null;
-    const { type, text, finalText } = operation as Record<string, unknown>;
+    const { type, name, text, finalText } = operation as Record<string, unknown>;
     const id = "id" in operation ? { id: this.#texts.encode(operation.id) } : {};
-    return { type, ...id, text, finalText };
+    return { type, ...id, name, text, finalText };
   }
 
   #errorOf(wire: NonNullable<StepAnswer["error"]>, event: E | undefined): Error {
@@ -216,6 +221,7 @@ export class StructuredSession<E = unknown, Id = string> {
     }
   }
 }
+endedBy(StructuredSession, "close");
 
 function asError(thrown: unknown): Error {
   return thrown instanceof Error ? thrown : new Error(reasonText(thrown), { cause: thrown });

@@ -1,4 +1,5 @@
 /** One JSON text in pieces, a value that grows. Python reads the text; the value is kept here. */
+import { endedBy } from "./disposing.js";
 import { UnspoolError, fromWire, type WireError } from "./errors.js";
 import type { Path } from "./events.js";
 import { LiveValue, type FieldState, type Patch, type Snapshots } from "./live-value.js";
@@ -7,15 +8,15 @@ import type { PythonStream, PythonStreams, WireUpdate } from "./python-streams.j
 /** Limits and modes of one text. What is absent or null is the default; a wrong one rejects the first step. */
 export interface StreamOptions {
   /** Most UTF-8 bytes, white space included; default 16 MiB. */
-  readonly maxBytes?: number | null;
+  readonly maxBytes?: number | null | undefined;
   /** Most open containers; default 128, at most 512. */
-  readonly maxDepth?: number | null;
+  readonly maxDepth?: number | null | undefined;
   /** "live" (default): one value that changes in place; "immutable": frozen values that never change. */
-  readonly snapshots?: Snapshots;
+  readonly snapshots?: Snapshots | undefined;
   /** Whether a repeated key replaces the value ("last", the default) or is a fault. */
-  readonly duplicateKeys?: "last" | "error" | null;
+  readonly duplicateKeys?: "last" | "error" | null | undefined;
   /** Whether numbers and literals are shown when they are proved complete (the default), or as far as they go. */
-  readonly scalars?: "complete" | "eager" | null;
+  readonly scalars?: "complete" | "eager" | null | undefined;
 }
 
 /** What is known after one step. */
@@ -91,6 +92,9 @@ export class StructuredStream {
     this.#python.close(this.#failure);
   }
 
+  /** For `using`, where the runtime knows it: `close()`. */
+  declare readonly [Symbol.dispose]: () => void;
+
   async #step(step: readonly unknown[]): Promise<StreamState> {
     try {
       if (this.#failure !== undefined) throw this.#failure;
@@ -121,6 +125,7 @@ export class StructuredStream {
     return this.#state;
   }
 }
+endedBy(StructuredStream, "close");
 
 const START: StreamState = {
   partialValue: undefined,

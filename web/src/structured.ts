@@ -75,15 +75,7 @@ export class Structured {
    * Throws UnspoolError INVALID_OPTIONS. A read rejects with the fault of a call or of an event, with the error of the
    * source or of the mapper as it is, with the signal's reason, or with the end of the connection.
    */
-  readStructured(
-    events: EventSource<unknown>,
-    options: ReadOptions & { readonly integration: IntegrationName },
-  ): AsyncGenerator<StructuredUpdate, void, undefined>;
-  readStructured<E, Id>(
-    events: EventSource<E>,
-    options: ReadOptions & { readonly adapter: StructuredAdapter<E, Id> },
-  ): AsyncGenerator<StructuredUpdate<Id>, void, undefined>;
-  readStructured<E, Id>(
+  readStructured<E, Id = string>(
     events: EventSource<E>,
     options: ReadStructuredOptions<E, Id>,
   ): AsyncGenerator<StructuredUpdate<Id>, void, undefined> {

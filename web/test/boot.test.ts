@@ -7,7 +7,8 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { after, before, test } from "node:test";
 import { bootPython, type BootHooks, type Pyodide } from "../lib/boot.js";
-import { isUnspoolError, type BootProgress, type UnspoolError } from "../lib/index.js";
+import type { BootProgress } from "../lib/index.js";
+import { failing } from "./connections.js";
 import { settle } from "./support.js";
 
 /** What the `pyodide.mjs` of the test folder gives. */
@@ -91,15 +92,6 @@ function runtime(
           : module(name, Object.fromEntries(names.map((member) => [member, proxy(member)]))),
     },
   };
-}
-
-async function failing(work: Promise<unknown>): Promise<UnspoolError> {
-  const error: unknown = await work.then(
-    () => assert.fail("it did not reject"),
-    (reason: unknown) => reason,
-  );
-  assert.ok(isUnspoolError(error), String(error));
-  return error;
 }
 
 const options = (): Parameters<typeof bootPython>[0] => ({ indexURL, packages: ["pydantic", "unspool"], modules: {} });

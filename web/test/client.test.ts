@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
-import { afterEach, test } from "node:test";
-import { connect, isUnspoolError, type StructuredEvent, type Unspool, type UnspoolError } from "../lib/index.js";
-import { Connection, Unspool as UnspoolClass } from "../lib/client.js";
-import { inlineHost } from "../lib/inline-host.js";
+import { test } from "node:test";
+import { connect, type StructuredEvent, type UnspoolError } from "../lib/index.js";
+import { INDEX, failing, inBoth, inPage, inWorker } from "./connections.js";
 import {
   ANSWER,
   COMPLETE,
@@ -13,51 +12,9 @@ import {
   gate,
   settle,
   type Batch,
-  type Script,
 } from "./support.js";
 
-const QUERY = { prompt: "p", lm: { provider: "scripted" }, schema: { type: "object" } } as const;
-const INDEX = "https://host.example/py";
-
-/** A connection that a failed test leaves behind would keep the process alive. */
-const connections = new Set<Unspool>();
-afterEach(() => {
-  for (const us of connections) us.dispose();
-  connections.clear();
-});
-
-async function inWorker(script: Script): Promise<{ us: Unspool; python: FakePython; worker: FakeWorker }> {
-  const python = new FakePython(script);
-  const worker = new FakeWorker(python);
-  const us = await connect({ worker, indexURL: INDEX });
-  connections.add(us);
-  return { us, python, worker };
-}
-
-async function inPage(script: Script): Promise<{ us: Unspool; python: FakePython }> {
-  const python = new FakePython(script);
-  const connection = new Connection();
-  connection.attach(inlineHost(connection, python.boot));
-  connection.post({ type: "boot", options: { indexURL: INDEX, packages: [], modules: {} }, lock: "" });
-  const us = new UnspoolClass(connection, await connection.ready);
-  connections.add(us);
-  return { us, python };
-}
-
-async function failing(work: Promise<unknown>): Promise<UnspoolError> {
-  const error: unknown = await work.then(
-    () => assert.fail("it did not reject"),
-    (reason: unknown) => reason,
-  );
-  assert.ok(isUnspoolError(error), String(error));
-  return error;
-}
-
-/** Both hosts must behave alike: every test of this kind runs in the worker and in the page. */
-function inBoth(name: string, body: (make: typeof inWorker | typeof inPage) => Promise<void>): void {
-  test(`${name} (worker)`, () => body(inWorker));
-  test(`${name} (page)`, () => body(inPage));
-}
+const QUERY = { prompt: "p", lm: { provider: "scripted", text: "" }, schema: { type: "object" } } as const;
 
 inBoth("events come in order and end with the terminal one", async (make) => {
   const { us, python } = await make(batches(...ANSWER));
@@ -227,7 +184,7 @@ inBoth("aborting while Python opens the call ends with one cancelled event", asy
 inBoth("aborting while the key is fetched sends nothing", async (make) => {
   const stop = new AbortController();
   const { us, python } = await make(batches(...ANSWER));
-  const lm = { provider: "openai-chat", apiKey: () => new Promise<string>(() => {}) };
+  const lm = { provider: "openai-chat", model: "m", apiKey: () => new Promise<string>(() => {}) } as const;
   const waiting = collect(us.queryStream({ ...QUERY, lm, signal: stop.signal }));
   await settle();
   stop.abort();
@@ -477,7 +434,7 @@ for (const death of [
 ]) {
   inBoth(`a bridge call that dies counts as the worker's death: ${death.message}`, async (make) => {
     const { us, python } = await make(batches(...ANSWER));
-    const idle = failing(us.query({ ...QUERY, lm: { provider: "x", apiKey: () => new Promise<string>(() => {}) } }));
+    const idle = failing(us.query({ ...QUERY, lm: { provider: "openai", model: "m", apiKey: () => new Promise<string>(() => {}) } }));
     python.tamper = (operation) => {
       if (operation === "pull") throw death;
       return undefined;
@@ -590,7 +547,7 @@ test("everything the caller says reaches Python; what he does not say is left ou
 test("a key that cannot be fetched is MISSING_CREDENTIAL, and its reason stays out of the message", async () => {
   const { us, python } = await inWorker(batches(...ANSWER));
   for (const apiKey of [() => Promise.reject(new Error("sk-secret")), () => Promise.resolve("")]) {
-    const error = await failing(us.query({ ...QUERY, lm: { provider: "openai-chat", apiKey } }));
+    const error = await failing(us.query({ ...QUERY, lm: { provider: "openai-chat", model: "m", apiKey } }));
     assert.equal(error.code, "MISSING_CREDENTIAL");
     assert.ok(!error.message.includes("sk-secret"));
   }
@@ -617,7 +574,7 @@ test("a query that cannot be made is refused at once", async () => {
   }
   assert.equal((await failing(us.query({ ...QUERY, lm: cyclic as never }))).code, "INVALID_OPTIONS");
   assert.equal(
-    (await failing(us.query({ ...QUERY, lm: { provider: "x", apiKey: 3 as never } }))).code,
+    (await failing(us.query({ ...QUERY, lm: { provider: "openai", model: "m", apiKey: 3 as never } }))).code,
     "INVALID_OPTIONS",
   );
   for (const nothing of [undefined, null, 5]) {
@@ -723,6 +680,7 @@ test("the union of events is closed", () => {
       case "stringFieldDelta":
       case "fieldEnd":
       case "objectEnd":
+      case "fieldInvalid":
       case "generationComplete":
       case "parsingFailed":
       case "generationFailed":

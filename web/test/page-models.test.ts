@@ -133,6 +133,30 @@ test("errors of the function keep their code, others are the provider's fault", 
   );
 });
 
+test("what the function threw is the cause of the error, which crosses as words", async () => {
+  const reason = new TypeError("x");
+  const first = () => {
+    throw reason;
+  };
+  async function* later(): AsyncGenerator<string> {
+    yield "a";
+    throw reason;
+  }
+  async function* own(): AsyncGenerator<string> {
+    throw new UnspoolError("OVERLOADED", "m", { cause: reason });
+  }
+  for (const lm of [first, () => Promise.reject(reason), later, own]) {
+    const { us } = await start();
+    const error: unknown = await us.query({ prompt: "p", lm }).catch((thrown: unknown) => thrown);
+    assert.ok(error instanceof UnspoolError);
+    assert.equal(error.cause, reason);
+  }
+  const { us } = await start();
+  const lm = () => Promise.reject(new UnspoolError("OVERLOADED", "m"));
+  const error: unknown = await us.query({ prompt: "p", lm }).catch((thrown: unknown) => thrown);
+  assert.ok(error instanceof UnspoolError && error.cause === undefined);
+});
+
 test("an answer or a piece of the wrong kind is refused", async () => {
   for (const answer of [undefined, null, 5, "text", {}]) {
     assert.deepEqual(await pieces((() => answer) as never), ["INVALID_OPTIONS"], String(answer));

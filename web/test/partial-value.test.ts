@@ -60,3 +60,44 @@ test("the value grows in place", () => {
   }
   assert.deepEqual([...new Set(seen)], ["{}", '{"a":"x"}', '{"a":"xy"}', '{"a":"xy","b":[]}', '{"a":"xy","b":[1]}']);
 });
+
+test("the state of each part", () => {
+  const partial = new PartialValue();
+  const states = (): string[] => [[], ["a"], ["b"], ["b", 0], ["c"]].map((path) => partial.state(path));
+  assert.deepEqual(states(), ["absent", "absent", "absent", "absent", "absent"]);
+  const seen: string[][] = [];
+  for (const event of eventsOf({ a: "x", b: [null] })) {
+    partial.apply(event);
+    seen.push(states());
+  }
+  assert.deepEqual(
+    seen.map((row) => row.map((state) => state[0]).join("")),
+    ["gaaaa", "ggaaa", "ggaaa", "gcaaa", "gcgaa", "gcgaa", "gcgga", "gcgca", "gccca", "gccca", "cccca"],
+  );
+  assert.equal(partial.state(["b", "0"]), "complete");
+  assert.equal(partial.state(["b", "length"]), "absent");
+});
+
+test("an immutable value changes once for what is applied together", () => {
+  const partial = new PartialValue("immutable");
+  const whole = { a: ["x", { b: 1 }], c: "text" };
+  const events = [...eventsOf(whole)];
+  const values: unknown[] = [];
+  for (let at = 0; at < events.length; at += 5) {
+    partial.apply(...events.slice(at, at + 5));
+    values.push(partial.value);
+    assert.ok(Object.isFrozen(partial.value));
+  }
+  assert.equal(new Set(values).size, new Set(values.map((value) => JSON.stringify(value))).size);
+  assert.deepEqual(values.at(-1), whole);
+  assert.deepEqual(values[0], { a: ["x"] });
+});
+
+test("a value in one piece may be an object: a name of Python's", () => {
+  const partial = new PartialValue();
+  const value = { pythonName: "Color.RED" };
+  partial.apply({ type: "objectStart", path: [], kind: "object" });
+  partial.apply({ type: "fieldStart", path: ["color"] }, { type: "fieldEnd", path: ["color"], value });
+  assert.deepEqual(partial.value, { color: value });
+  assert.equal(partial.state(["color"]), "complete");
+});

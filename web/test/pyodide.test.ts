@@ -7,12 +7,15 @@ import { z } from "zod";
 import {
   UnspoolError,
   connect,
-  isUnspoolError,
+  type Message,
+  type ModelSpec,
   type PageModel,
+  type PageRequest,
   type StructuredEvent,
   type Unspool,
 } from "../lib/index.js";
 import { bootPython, type Pyodide } from "../lib/boot.js";
+import { failing } from "./connections.js";
 import { collect, FakePython, FakeWorker, settle } from "./support.js";
 
 const dist = process.env["UNSPOOL_DIST"] ?? fileURLToPath(new URL("../../dist", import.meta.url));
@@ -36,20 +39,24 @@ async def slowly(request):
     await asyncio.Event().wait()
 
 lm = us.llms.FunctionModel(slowly)
+heard = []
+
+def hearing(request):
+    heard.append([(message.role, message.text) for message in request.messages])
+    texts = ['{"city": 5, "sights": []}', '{"city": "Rome", "sights": ["a", "b", "c", "d"]}', '{"city": "Rome", "sights": []}']
+    return [texts[min(len(heard), 3) - 1]]
+
+hears = us.llms.FunctionModel(hearing)
+
+class Trip(BaseModel):
+    place: Place
+    days: list[Place]
+
 started = us.llms.FunctionModel(lambda request: ['{"city": "Rome", "sights": []}'])
 `,
 };
 const TEXT = '{"city": "Par\\u00eds 👋", "sights": ["Louvre", "Orsay"], "population": 2100000}';
 const VALUE = { city: "París 👋", sights: ["Louvre", "Orsay"], population: 2100000 };
-
-async function failing(work: Promise<unknown>): Promise<UnspoolError> {
-  const error: unknown = await work.then(
-    () => assert.fail("it did not reject"),
-    (reason: unknown) => reason,
-  );
-  assert.ok(isUnspoolError(error), String(error));
-  return error;
-}
 
 /** Count Python objects that JavaScript holds, as Pyodide's own tests do: by what its finalization registry is told. */
 const proxies = new Set<object>();
@@ -63,7 +70,7 @@ describe("real Python", { skip }, () => {
   });
   after(() => us.dispose());
 
-  const scripted = (text: string, chunkChars?: number): { provider: string; text: string; chunkChars?: number } => ({
+  const scripted = (text: string, chunkChars?: number): ModelSpec => ({
     provider: "scripted",
     text,
     ...(chunkChars !== undefined && { chunkChars }),
@@ -108,8 +115,116 @@ describe("real Python", { skip }, () => {
     assert.deepEqual([error.code, error.issues.map(({ path }) => path)], ["OUTPUT_INVALID", [["city"]]]);
   });
 
+  test("partials and items: the value grows on the page", async () => {
+    const trip = { place: VALUE, days: [VALUE, { ...VALUE, city: "Rome" }] };
+    const text = JSON.stringify(trip);
+    for (const schema of ["places:Trip", { type: "object" }, z.object({ place: z.unknown(), days: z.unknown() })]) {
+      for (const size of [1, 7, undefined]) {
+        for (const snapshots of ["live", "immutable"] as const) {
+          const query = { prompt: "p", schema: schema as "places:Trip", lm: scripted(text, size) };
+          let before = 0;
+          let last: unknown;
+          for await (const { value, complete, state } of us.queryStream(query).partials({ snapshots })) {
+            const length = JSON.stringify(value).length;
+            if (!complete) assert.ok(length >= before, "what is shown never shrinks");
+            before = length;
+            last = value;
+            if (length === text.length && complete) assert.equal(state(), "complete");
+          }
+          assert.deepEqual(last, trip);
+        }
+        const query = { prompt: "p", schema: schema as "places:Trip", lm: scripted(text, size) };
+        assert.deepEqual(await collect(us.queryStream(query).items("days")), trip.days);
+        assert.deepEqual(await collect(us.queryStream(query).items("days.1.sights")), VALUE.sights);
+      }
+    }
+    const query = { prompt: "p", lm: scripted(text) };
+    const nowhere = us.queryStream({ ...query, schema: "places:Trip" }).items("place");
+    assert.equal((await failing(nowhere.next())).code, "INVALID_OPTIONS");
+  });
+
+  test("parts are judged as they close", async () => {
+    const text = '{"place": {"city": 5, "sights": []}, "days": []}';
+    const query = { prompt: "p", schema: "places:Trip", lm: scripted(text, 4) } as const;
+    const told = (await collect(us.queryStream({ ...query, check: "report" }))).filter(
+      ({ type }) => type === "fieldInvalid",
+    );
+    assert.deepEqual(told.map((event) => "path" in event && event.path), [["place", "city"]]);
+    const stream = us.queryStream({ ...query, check: "stop" });
+    const events = await collect(stream);
+    assert.deepEqual(
+      events.slice(-2).map(({ type }) => type),
+      ["fieldInvalid", "parsingFailed"],
+    );
+    assert.ok(stream.text.length < 30, stream.text);
+    assert.deepEqual(stream.end?.type === "parsingFailed" && stream.end.error.issues.map(({ path }) => path), [
+      ["place", "city"],
+    ]);
+    const items = us.queryStream({ ...query, lm: scripted('{"place": null, "days": [{"city": "a", "sights": []}, {}]}') });
+    const days = items.items("days");
+    assert.deepEqual((await days.next()).value, { city: "a", sights: [] });
+    assert.equal((await failing(days.next())).code, "OUTPUT_INVALID");
+  });
+
+  test("a further turn: with the model's own answer and what was wrong with it", async () => {
+    const query = { prompt: "Where?", schema: "places:Place", lm: { object: "places:hears" } } as const;
+    const asked = { ...query, examples: [["Here?", VALUE]] as const, maxRepairs: 2 };
+    const given = await us.query<typeof VALUE, true>({ ...asked, returnsMessage: true });
+    assert.deepEqual(given.value, { city: "Rome", sights: [], population: null });
+    assert.deepEqual(given.message.parts, [{ type: "text", text: '{"city": "Rome", "sights": []}' }]);
+    const error = await failing(us.query({ ...query, examples: [["Here?", { city: 5 }]] }));
+    assert.deepEqual([error.code, /examples\[0\]/.test(error.message)], ["INVALID_OPTIONS", true]);
+  });
+
+  test("lenient reading names what it has put right", async () => {
+    const lm = scripted("{'city': 'Rome', \"sights\": [],}");
+    const stream = us.queryStream({ prompt: "p", schema: { type: "object" }, lm, lenient: true });
+    await collect(stream);
+    assert.deepEqual(
+      stream.repairs.map(({ kind }) => kind),
+      ["single-quotes", "single-quotes", "trailing-comma"],
+    );
+  });
+
   test("plain text", async () => {
     assert.equal(await us.query({ prompt: "p", lm: scripted("Hello, 👋 world", 4) }), "Hello, 👋 world");
+  });
+
+  test("a round trip of a tool", async () => {
+    const tools = [{ name: "weather", parameters: { type: "object", properties: { city: { type: "string" } } } }];
+    const heard: PageRequest[] = [];
+    const lm: PageModel = (request) => {
+      heard.push(request);
+      const last = request.messages.at(-1)!;
+      const part = last.parts[0]!;
+      if (part.type === "toolResult") return [`It is ${part.text}.`];
+      const size = part.type === "text" && part.text === "big" ? ', "n": 9007199254740993' : "";
+      const call = { index: 0, id: "c1", function: { name: "weather", arguments: `{"city": "Lima"${size}}` } };
+      return [{ choices: [{ delta: { tool_calls: [call] }, finish_reason: "tool_calls" }] }];
+    };
+    const asked = await us.call({ prompt: "?", lm, tools, toolChoice: "required" });
+    assert.equal(asked.message.finishReason, "tool_calls");
+    assert.deepEqual(asked.toolCalls, [{ id: "c1", name: "weather", truncated: false, args: { city: "Lima" } }]);
+    const saved = JSON.parse(JSON.stringify(asked.message)) as Message;
+    const results = { role: "tool", parts: [{ type: "toolResult", callId: "c1", text: "21 °C", isError: undefined }] } as const;
+    const prompt = [{ role: "user", content: [{ type: "text", text: "?" }] }, saved, results] as const;
+    const reply = await us.call({ prompt, lm, tools });
+    assert.deepEqual([reply.text, reply.toolCalls], ["It is 21 °C.", []]);
+    assert.deepEqual(
+      heard.map(({ messages, toolChoice }) => [messages.map(({ role }) => role), toolChoice]),
+      [
+        [["user"], "required"],
+        [["user", "assistant", "tool"], undefined],
+      ],
+    );
+    const unsafe = await failing(us.call({ prompt: "big", lm, tools }));
+    assert.equal(unsafe.code, "UNSAFE_INTEGER");
+    assert.equal(unsafe.partial?.parts[0]?.type, "toolCall");
+    const dead = await failing(us.query({ prompt: "?", lm, options: { tools } }));
+    assert.match(dead.message, /use call\(\) in place of a query/);
+    const reason = new Error("mine");
+    const failed = await failing(us.query({ prompt: "?", lm: () => Promise.reject(reason) }));
+    assert.equal(failed.cause, reason);
   });
 
   test("a function of the page is a model, and hears what is asked", async () => {

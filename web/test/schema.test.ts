@@ -43,7 +43,7 @@ async function eventsFor(
   );
   const us = await connect({ worker: new FakeWorker(python), indexURL: "https://host.example/" });
   try {
-    const query = { prompt: "p", lm: { provider: "scripted" }, ...(signal && { signal }) };
+    const query = { prompt: "p", lm: { provider: "scripted", text: "" } as const, ...(signal && { signal }) };
     return [await collect(us.queryStream({ ...query, schema: schema as StandardInput })), python];
   } finally {
     us.dispose();

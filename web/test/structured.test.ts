@@ -554,6 +554,48 @@ describe("incremental streams", { skip }, () => {
       );
     });
 
+    test("the tool's name is on every update of its call, once it is known", async () => {
+      const session = operations()();
+      const updates = await session.pushAll([
+        { type: "start", id: 1, name: "weather" },
+        { type: "start", id: 2 },
+        { type: "start", id: 3, name: null },
+        { type: "delta", id: 1, text: "[]" },
+        { type: "end", id: 1 },
+        { type: "end", id: 2 },
+        { type: "start", id: 1, name: "" },
+      ]);
+      assert.deepEqual(
+        updates.map((update) => [update.type, update.id, "name" in update ? update.name : "none"]),
+        [
+          ["start", 1, "weather"],
+          ["start", 2, "none"],
+          ["start", 3, "none"],
+          ["update", 1, "weather"],
+          ["complete", 1, "weather"],
+          ["complete", 2, "none"],
+          ["start", 1, "none"],
+        ],
+      );
+      const error = await failing(session.pushAll([{ type: "start", id: 4, name: 5 as unknown as string }]));
+      assert.deepEqual([error.code, error.id, error.operation], ["INTEGRATION_ERROR", 4, "start"]);
+
+      const late = us.createStructuredStream("openai-chat");
+      const piece = (name: string | undefined, text: string): unknown => ({
+        choices: [{ index: 0, delta: { tool_calls: [{ index: 0, id: "a", function: { name, arguments: text } }] } }],
+      });
+      const told = [...(await late.pushAll(piece(undefined, "{"))), ...(await late.pushAll(piece("time", "}")))];
+      assert.deepEqual(
+        [...told, ...(await late.finish())].map(({ type, name }) => [type, name]),
+        [
+          ["start", undefined],
+          ["update", undefined],
+          ["update", "time"],
+          ["complete", "time"],
+        ],
+      );
+    });
+
     test("limits reach the calls (K8), and a tool without arguments is an empty object (S65)", async () => {
       const crowded = operations()({ maxActiveStreams: 1 });
       await crowded.pushAll([{ type: "start", id: 1 }]);
@@ -650,6 +692,7 @@ describe("incremental streams", { skip }, () => {
         const built = new Map<string, unknown>();
         for await (const update of us.readStructured(events, { integration: "openai", limits: { snapshots } })) {
           built.set(update.id, replay(built.get(update.id), update.changes));
+          assert.equal(update.name, "f");
           assert.deepEqual(update.partialValue, built.get(update.id));
           assert.equal(deepFrozen(update.partialValue), snapshots === "immutable" || update.partialValue === undefined);
         }

@@ -8,10 +8,24 @@ import type { Pyodide } from "../lib/boot.js";
 import {
   connect,
   isUnspoolError,
+  type BedrockModel,
   type ConnectOptions,
+  type GenerationOptions,
+  type Message,
+  type ModelCallOptions,
+  type OpenAIChatModel,
+  type Part,
+  type PartState,
   type Patch,
   type PageModel,
+  type PoolOptions,
+  type PromptMessage,
+  type QueryOptions,
   type QueryStream,
+  type ReadStructuredOptions,
+  type Reply,
+  type ScriptedModel,
+  type SessionOptions,
   type StandardSchema,
   type StructuredAdapter,
   type StructuredCompletion,
@@ -20,8 +34,11 @@ import {
   type StructuredStream,
   type StructuredUpdate,
   type StreamState,
+  type Tool,
   type Unspool,
   type UnspoolError,
+  type WholeQueryOptions,
+  type WllamaModel,
   type WorkerLike,
 } from "../lib/index.js";
 
@@ -48,7 +65,7 @@ const arkResult = us.query({ ...ask, schema: type({ city: "string", "year?": "nu
 is<Equal<Awaited<typeof arkResult>, { city: string; year?: number }>>();
 
 const zodStream = us.queryStream({ ...ask, schema: zodSchema });
-is<Equal<typeof zodStream, QueryStream<{ n: number; tag?: string | undefined }>>>();
+is<Equal<typeof zodStream, QueryStream<{ n: number; tag?: string | undefined }, { n: string; tag?: string | undefined }>>>();
 
 // Text.
 const text = us.query(ask);
@@ -74,6 +91,124 @@ async function read(stream: AsyncIterable<StructuredEvent<{ a: number }>>): Prom
 }
 void read(saidStream);
 
+// Partials: of what the model writes, until it is the result.
+async function watch(): Promise<void> {
+  const schema = z.object({
+    kind: z.enum(["a", "b"]),
+    when: z.string().transform((text) => new Date(text)),
+    rows: z.array(z.object({ n: z.number(), tags: z.array(z.string()) })).nullable(),
+  });
+  const stream = us.queryStream({ ...ask, schema });
+  for await (const partial of stream.partials()) {
+    if (partial.complete) {
+      is<Equal<typeof partial.value.when, Date>>();
+      continue;
+    }
+    is<Equal<NonNullable<typeof partial.value>["kind"], string | undefined>>();
+    is<Equal<NonNullable<typeof partial.value>["when"], string | undefined>>();
+    const rows = partial.value?.rows;
+    is<Equal<typeof rows, { n?: number; tags?: string[] }[] | null | undefined>>();
+    is<Equal<ReturnType<typeof partial.state>, PartState>>();
+  }
+  for await (const row of stream.items("rows")) is<Equal<typeof row, { n: number; tags: string[] }>>();
+  for await (const tag of stream.items("rows.0.tags")) is<Equal<typeof tag, string>>();
+  for await (const tag of stream.items(["rows", 0, "tags"])) is<Equal<typeof tag, string>>();
+  for await (const row of stream.items("rows", z.object({ n: z.number().transform(String) })))
+    is<Equal<typeof row, { n: string }>>();
+  // @ts-expect-error there is no list
+  stream.items("kind");
+  // @ts-expect-error a misspelling
+  stream.items("row");
+  for await (const none of stream.items()) is<Equal<typeof none, never>>();
+  const somewhere: string = String(1);
+  for await (const item of stream.items(somewhere)) is<Equal<typeof item, unknown>>();
+  for await (const item of us.queryStream({ ...ask, schema: "m:T" }).items("rows")) is<Equal<typeof item, unknown>>();
+  for await (const item of us.queryStream<{ n: 1 }[]>({ ...ask, schema: "m:T" }).items())
+    is<Equal<typeof item, { n: 1 }>>();
+  for await (const { value } of us.queryStream(ask).partials()) is<Equal<typeof value, string | undefined>>();
+  for await (const { value } of us.queryStream({ ...ask, schema: "m:T" }).partials()) is<Equal<typeof value, unknown>>();
+}
+void watch;
+
+// What a query gives.
+const answered = us.query({ ...ask, schema: zodSchema, returnsMessage: true, maxRepairs: 2 });
+is<
+  Equal<
+    Awaited<typeof answered>,
+    { readonly value: { n: number; tag?: string | undefined }; readonly message: Message }
+  >
+>();
+const orNull = us.query({ ...ask, schema: valibotStandard(), default: null });
+is<Equal<Awaited<typeof orNull>, { city: string } | null>>();
+function valibotStandard() {
+  return { standard: valibotSchema, jsonSchema: {} };
+}
+void us.query({ ...ask, schema: zodSchema, examples: [["q", { n: "5" }]] });
+void us.query({ ...ask, examples: [["q", "a text"]] });
+void us.queryStream({ ...ask, schema: "m:T", check: "stop", examples: [[[{ role: "user", content: "q" }], { any: 1 }]] });
+
+// Calls.
+const called = us.call({ ...ask, tools: [{ name: "f", parameters: { type: "object" } }], toolChoice: "f" });
+is<Equal<typeof called, Promise<Reply>>>();
+async function roundTrip(): Promise<PromptMessage[]> {
+  const { message, toolCalls } = await called;
+  const results = toolCalls.map((call): Part => {
+    if (call.truncated) throw new Error(call.id);
+    is<Equal<typeof call.args, Readonly<Record<string, unknown>>>>();
+    return { type: "toolResult", callId: call.id, text: "done" };
+  });
+  return [{ role: "user", content: [{ type: "text", text: "q" }] }, message, { role: "tool", parts: results }];
+}
+void roundTrip;
+
+// What is undefined is left out, under exactOptionalPropertyTypes as well.
+type Vague<T> = { [K in keyof T]: undefined extends T[K] ? T[K] | undefined : T[K] };
+declare const vagueQuery: Vague<QueryOptions<undefined>>;
+void us.queryStream(vagueQuery).partials({ snapshots: undefined });
+declare const vagueWhole: Vague<WholeQueryOptions<undefined, false>>;
+void us.query(vagueWhole);
+void us.query({ ...ask, signal: undefined, schema: zodSchema, options: undefined, maxRepairs: undefined });
+declare const vagueCall: Vague<ModelCallOptions>;
+void us.call(vagueCall);
+declare const vagueConnect: Vague<ConnectOptions>;
+void connect(vagueConnect);
+declare const vague: {
+  generation: Vague<GenerationOptions>;
+  tool: Vague<Tool>;
+  model: Vague<OpenAIChatModel>;
+  bedrock: Vague<BedrockModel>;
+  wllama: Vague<WllamaModel>;
+  scripted: Vague<ScriptedModel>;
+  pool: Vague<PoolOptions>;
+  session: Vague<SessionOptions>;
+  message: Vague<Message>;
+};
+const precise: {
+  generation: GenerationOptions;
+  tool: Tool;
+  model: OpenAIChatModel;
+  bedrock: BedrockModel;
+  wllama: WllamaModel;
+  scripted: ScriptedModel;
+  pool: PoolOptions;
+  session: SessionOptions;
+  message: Message;
+} = vague;
+void precise;
+declare const vagueRead: Vague<ReadStructuredOptions & { readonly integration: "openai" }>;
+void us.readStructured([], vagueRead);
+
+// Blocks that end them.
+async function blocks(): Promise<void> {
+  using held: Disposable = await connect(options);
+  await using stream: AsyncDisposable = us.queryStream(ask);
+  await using partials: AsyncDisposable = us.queryStream(ask).partials();
+  using text: Disposable = us.createStructuredStream();
+  using session: Disposable = us.createStructuredStream("openai");
+  void [held, stream, partials, text, session];
+}
+void blocks;
+
 // Models.
 const onPage: PageModel = async function* (request, { signal }) {
   is<Equal<typeof signal, AbortSignal>>();
@@ -83,9 +218,14 @@ void us.query({ prompt: "p", lm: onPage });
 void us.query({ prompt: "p", lm: () => ["a"] });
 void us.query({ prompt: "p", lm: async (_, { signal }) => (await fetch("/x", { signal })).body! });
 void us.query({ prompt: [{ role: "user", content: "hi" }], lm: { object: "models:lm" } });
-void us.query({ prompt: "p", lm: { provider: "openai-chat", apiKey: async () => "k", timeoutS: 5 } });
+void us.query({ prompt: "p", lm: { provider: "openai-chat", model: "m", apiKey: async () => "k", timeoutS: 5 } });
 void us.query({ prompt: "p", lm: { provider: "openai-chat", profile: "ollama", model: "m", imageInput: false } });
 void us.query({ prompt: "p", lm: { provider: "anthropic", model: "m" }, options: { reasoningEffort: "low" } });
+
+void us.query({ prompt: "p", lm: { provider: "bedrock", model: "m", region: "eu-west-1" } });
+void us.query({ prompt: "p", lm: { provider: "cohere", model: "m", apiKey: "k" } });
+void us.query({ prompt: "p", lm: { provider: "ollama", model: "m", idleTimeoutS: null } });
+void us.query({ prompt: "p", lm: { provider: "wllama", modelUrl: "/m.gguf", nCtx: 4096 } });
 
 // Incremental streams.
 const jsonText = us.createStructuredStream({ snapshots: "immutable", maxBytes: 1 });
@@ -97,7 +237,7 @@ const ended = pool.finish(1, "{}");
 is<Equal<typeof ended, Promise<StructuredCompletion<number>>>>();
 type Weather = { kind: "begin"; id: number } | { kind: "ping" };
 const weather = us.defineAdapter((event: Weather) =>
-  event.kind === "begin" ? [{ type: "start" as const, id: event.id }] : [],
+  event.kind === "begin" ? [{ type: "start" as const, id: event.id, name: "weather" }] : [],
 );
 is<Equal<typeof weather, StructuredAdapter<Weather, number>>>();
 const bySession = us.createStructuredStream(weather);
@@ -109,6 +249,7 @@ async function readCalls(): Promise<void> {
   for await (const update of us.readStructured(weatherEvents, { adapter: weather, limits: { snapshots: "live" } })) {
     is<Equal<typeof update, StructuredUpdate<number>>>();
     if (update.type === "complete") is<Equal<typeof update.text, string>>();
+    is<Equal<typeof update.name, string | undefined>>();
     if ("value" in update) is<Equal<typeof update.value, unknown>>();
   }
   for await (const { id, changes } of us.readStructured(new Set([{ type: "x" }]), { integration: "openai-chat" })) {
@@ -142,6 +283,14 @@ void us.query({ ...ask, schema: "Answer" });
 void us.query({ prompt: "p" });
 // @ts-expect-error a prompt is needed
 void us.queryStream({ lm: onPage });
+// @ts-expect-error there is no such provider
+void us.query({ prompt: "p", lm: { provider: "openapi", model: "m" } });
+// @ts-expect-error a region is Bedrock's
+void us.query({ prompt: "p", lm: { provider: "openai", model: "m", region: "r" } });
+// @ts-expect-error the value of an example is what the model is to write
+void us.query({ ...ask, schema: zodSchema, examples: [["q", { n: 5 }]] });
+// @ts-expect-error a stream asks once
+void us.queryStream({ ...ask, maxRepairs: 1 });
 // @ts-expect-error there is no such protocol
 void us.query({ ...ask, protocol: "xml" });
 // @ts-expect-error a signal is an AbortSignal

@@ -38,11 +38,13 @@ export async function next(id) {
   }
 }
 
-/** Read until an event of a type, or the end. */
-export async function until(id, type) {
+/** Read until an event of a type, or the end; `stop` aborts there, with no way through the test in between. */
+export async function until(id, type, { stop = false } = {}) {
   for (;;) {
     const event = await next(id);
-    if (event.type === type || event.done || event.threw) return event;
+    if (event.type !== type && !event.done && !event.threw) continue;
+    if (stop) abort(id);
+    return event;
   }
 }
 
@@ -68,12 +70,49 @@ export async function run(options) {
 export const runWith = (lm, options = {}) =>
   run({ prompt: "Who?", schema: { type: "object", additionalProperties: true }, lm, ...options });
 
+/** Call a model, send this as the result of each tool that it asks for, and call it again. */
+export async function roundTrip(options, result) {
+  const asked = await connection.call({ ...options, toolChoice: "required" });
+  const parts = asked.toolCalls.map(({ id }) => ({ type: "toolResult", callId: id, text: result }));
+  const prompt = [{ role: "user", content: options.prompt }, asked.message, { role: "tool", parts }];
+  const { text } = await connection.call({ ...options, prompt });
+  return { calls: asked.toolCalls, text };
+}
+
 export async function query(options) {
   try {
     return { value: await connection.query(options) };
   } catch (error) {
     return { threw: told(error) };
   }
+}
+
+/** Read a query for the value that grows: each value as text, with the state of a part, and what was thrown. */
+export async function partials(options, watched, settings) {
+  const seen = [];
+  const stream = connection.queryStream(options);
+  try {
+    for await (const { value, complete, invalid, state } of stream.partials(settings)) {
+      seen.push([JSON.stringify(value), complete, state(watched), invalid.map(({ path }) => path)]);
+    }
+  } catch (error) {
+    return { seen, threw: told(error) };
+  }
+  return { seen, usage: stream.end.usage ?? null };
+}
+
+/** Read a query for the elements of a list; leave it after some, if told so. */
+export async function items(options, path, { leaveAfter } = {}) {
+  const seen = [];
+  try {
+    for await (const item of connection.queryStream(options).items(path)) {
+      seen.push(structuredClone(item));
+      if (seen.length === leaveAfter) break;
+    }
+  } catch (error) {
+    return { seen, threw: told(error) };
+  }
+  return { seen };
 }
 
 /**
@@ -114,8 +153,8 @@ export async function readSdk(bundle, name, given, integration) {
   const calls = [];
   try {
     const events = await (typeof given === "string" ? streams : made)[name](given);
-    for await (const { type, id, value } of connection.readStructured(events, { integration })) {
-      if (type === "complete") calls.push({ id, value });
+    for await (const { type, id, name, value } of connection.readStructured(events, { integration })) {
+      if (type === "complete") calls.push({ id, name, value });
     }
   } catch (error) {
     return { calls, threw: told(error) };

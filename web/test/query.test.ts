@@ -1,0 +1,118 @@
+/** A query that is waited for: further turns, a value for answers that stay invalid, and the message. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { z } from "zod";
+import type { Message } from "../lib/index.js";
+import { failing, inBoth, inWorker } from "./connections.js";
+import type { Batch, FakeRequest, Script } from "./support.js";
+
+const QUERY = { prompt: "p", lm: { provider: "scripted", text: "" }, schema: { type: "object" } } as const;
+const MESSAGE: Message = { role: "assistant", parts: [{ type: "text", text: "1" }] };
+
+const invalid = (text: string, more: object = {}): Batch => [
+  { type: "textDelta", delta: text },
+  { type: "parsingFailed", error: { code: "OUTPUT_INVALID", message: `not ${text}`, text, ...more } },
+];
+const valid = (result: unknown, message?: Message): Batch => [{ type: "generationComplete", result, message }];
+
+/** One answer for each query, the last one again and again. */
+function answers(...list: Batch[]): Script {
+  let next = 0;
+  return async function* () {
+    yield list[Math.min(next++, list.length - 1)]!;
+  };
+}
+
+inBoth("a further turn shows the model its answer and what was wrong with it", async (make) => {
+  const { us, python } = await make(answers(invalid("a"), invalid("b"), valid(3)));
+  assert.equal(await us.query({ ...QUERY, maxRepairs: 2 }), 3);
+  assert.deepEqual(
+    python.requests.map(({ repair }: FakeRequest) => repair),
+    [undefined, { answer: "a", fault: "not a" }, { answer: "b", fault: "not b" }],
+  );
+  us.dispose();
+});
+
+test("the last error holds the earlier ones", async () => {
+  const { us, python } = await inWorker(answers(invalid("a"), invalid("b"), invalid("c")));
+  const error = await failing(us.query({ ...QUERY, maxRepairs: 2 }));
+  assert.deepEqual([error.text, error.attempts.map(({ text }) => text)], ["c", ["a", "b"]]);
+  assert.equal(python.requests.length, 3);
+  assert.deepEqual((await failing(us.query(QUERY))).attempts, []);
+  assert.equal(python.requests.length, 4);
+  us.dispose();
+});
+
+test("a model that repeats itself is not asked again", async () => {
+  const { us, python } = await inWorker(answers(invalid("a")));
+  assert.deepEqual((await failing(us.query({ ...QUERY, maxRepairs: 8 }))).attempts.length, 1);
+  assert.equal(python.requests.length, 2);
+  us.dispose();
+});
+
+test("only an answer that is invalid is asked for again", async () => {
+  const call = { type: "toolCall", id: "1", name: "f", arguments: "{}", truncated: false };
+  const tools = invalid("", { partial: { role: "assistant", parts: [call] } });
+  const cut: Batch = [{ type: "parsingFailed", error: { code: "OUTPUT_TRUNCATED", message: "cut" } }];
+  const network: Batch = [{ type: "generationFailed", error: { code: "NETWORK", message: "gone" } }];
+  const cancelled: Batch = [{ type: "cancelled", error: { code: "ABORTED", message: "stopped" } }];
+  for (const [batch, code, fallsBack] of [
+    [tools, "OUTPUT_INVALID", false],
+    [cut, "OUTPUT_TRUNCATED", true],
+    [network, "NETWORK", false],
+    [cancelled, "ABORTED", false],
+  ] as const) {
+    const { us, python } = await inWorker(answers(batch, valid(1)));
+    assert.equal((await failing(us.query({ ...QUERY, maxRepairs: 1 }))).code, code);
+    assert.equal(python.requests.length, 1);
+    us.dispose();
+    const again = await inWorker(answers(batch));
+    const asked = again.us.query({ ...QUERY, default: 0 });
+    if (fallsBack) assert.equal(await asked, 0);
+    else assert.equal((await failing(asked)).code, code);
+    again.us.dispose();
+  }
+});
+
+test("what a Standard Schema refuses is asked for again, in its words", async () => {
+  const { us, python } = await inWorker(
+    answers([{ type: "textDelta", delta: '{"n": 5}' }, ...valid({ n: 5 })], valid({ n: 1 })),
+  );
+  const schema = z.object({ n: z.number().max(1) });
+  assert.deepEqual(await us.query({ ...QUERY, schema, maxRepairs: 1 }), { n: 1 });
+  const { answer, fault } = python.requests[1]!["repair"] as { answer: string; fault: string };
+  assert.equal(answer, '{"n": 5}');
+  assert.match(fault, /n: /);
+  us.dispose();
+});
+
+test("the message goes with the value, if it is asked for", async () => {
+  const { us, python } = await inWorker(answers(valid(1, MESSAGE), invalid("x", { partial: MESSAGE })));
+  assert.deepEqual(await us.query<number, true>({ ...QUERY, returnsMessage: true }), { value: 1, message: MESSAGE });
+  assert.equal(python.requests[0]!["returnsMessage"], true);
+  assert.deepEqual(await us.query<number, true>({ ...QUERY, returnsMessage: true, default: 7 }), {
+    value: 7,
+    message: MESSAGE,
+  });
+  us.dispose();
+});
+
+test("options of a query that is waited for", async () => {
+  const { us, python } = await inWorker(answers(valid(1)));
+  for (const maxRepairs of [-1, 9, 1.5, Number.NaN, "2", null]) {
+    const error = await failing(us.query({ ...QUERY, maxRepairs: maxRepairs as never }));
+    assert.equal(error.code, "INVALID_OPTIONS");
+  }
+  for (const only of [{ maxRepairs: 1 }, { default: 1 }]) {
+    assert.throws(() => us.queryStream({ ...QUERY, ...only } as never), { code: "INVALID_OPTIONS" });
+  }
+  assert.throws(() => us.queryStream({ ...QUERY, check: "stop" }), { code: "INVALID_OPTIONS" });
+  assert.deepEqual(python.requests, []);
+  const examples = [["q", { a: 1 }]] as const;
+  await us.query({ ...QUERY, schema: "m:T", examples, check: "stop", lenient: true });
+  assert.deepEqual(
+    [python.requests[0]!["examples"], python.requests[0]!["check"], python.requests[0]!["lenient"]],
+    [[["q", { a: 1 }]], "stop", true],
+  );
+  us.dispose();
+});
