@@ -77,6 +77,7 @@ PUBLIC = {
     "Patch",
     "StreamCompletion",
     "StreamPool",
+    "StreamProgress",
     "StreamState",
     "StreamUpdate",
     "stream",

@@ -76,11 +76,11 @@ def test_changelog_and_package_have_one_version() -> None:
 
 
 def test_wheel_is_small_and_holds_the_package_alone(tmp_path: Path) -> None:
-    """The browser pays for each byte: no test, no page, less than 500 KB (docs/decisions/0007)."""
+    """The browser pays for each byte: no test, no page, less than 600 KB (docs/decisions/0007)."""
     command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(tmp_path), str(REPO)]
     subprocess.run(command, check=True, capture_output=True, timeout=120)
     (wheel,) = tmp_path.glob("*.whl")
-    assert wheel.stat().st_size < 500_000
+    assert wheel.stat().st_size < 600_000
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
     assert [n for n in names if not n.startswith(("unspool/", f"unspool-{version()}.dist-info/"))] == []
