@@ -1,7 +1,7 @@
 """The self-hosted folder: all that a page needs to run typed queries, from one static root, with no other network.
 
     pyodide/   the runtime of the npm package, its lock rewritten, and the wheels: pydantic, micropip, ours
-    unspool/   the compiled JavaScript and its worker
+    unspool/   the compiled JavaScript with its types, and its worker
     pyscript/  @pyscript/core
     wllama/    llama.cpp for the page
     *.html …   the pages of web/demo and their Python
@@ -51,7 +51,7 @@ RUNTIME_FILES = (
 WLLAMA_FILES = ("index.js", "wasm/wllama.wasm")
 LOCK = "pyodide-lock.json"
 REINSTALL = "run `npm ci` in web/"
-_NOT_SERVED = (".map", ".ts", ".cts", ".mts", ".cjs", ".md", ".tsbuildinfo")
+_NOT_SERVED = (".map", ".cts", ".mts", ".cjs", ".md", ".tsbuildinfo")
 
 
 @dataclass(frozen=True, slots=True)

@@ -73,14 +73,17 @@ class DemoError(BuildError):
 
 
 @contextlib.contextmanager
-def stage(engine: Engine, checkout: Checkout, console: Console, *, host: str, port: int) -> Generator[str]:
+def stage(
+    engine: Engine, checkout: Checkout, console: Console, *, host: str, port: int, model_port: int = 0
+) -> Generator[str]:
     """Build and fetch what is missing, and serve the demo while the block runs.
 
     Args:
         engine: what answers. All but `page` listen on a port of their own, so the page is a cross-origin client.
         checkout: where to build.
-        console: where progress is drawn.
+        console: where progress is drawn, and the model's address.
         host, port: where the page is served; another port when this one is taken.
+        model_port: where the model listens, on 127.0.0.1; 0 takes a free one.
     Returns:
         The address of the page.
     Raises:
@@ -93,15 +96,18 @@ def stage(engine: Engine, checkout: Checkout, console: Console, *, host: str, po
         models: dict[str, Path] = {}
         if model is None:
             label, where = "Scripted provider, over HTTP", ""
-            base_url = stack.enter_context(running(scripted_provider()))
+            base_url = stack.enter_context(running(scripted_provider(), port=model_port))
             lm: dict[str, str] = {"provider": "openai-chat", "model": "scripted", "baseURL": f"{base_url}/v1"}
         elif engine is Engine.LLAMA_CPP:
             label, where = f"{MODEL} in llama.cpp's server", ""
-            lm = {"provider": "openai-chat", "model": MODEL, "baseURL": stack.enter_context(llama_server(model))}
+            base_url = stack.enter_context(llama_server(model, port=model_port))
+            lm = {"provider": "openai-chat", "model": MODEL, "baseURL": base_url}
         else:
             label, where = f"{MODEL}, in this page", "and so does the model: no server, no key, no network"
             models[MODEL_FILE] = model
             lm = {"provider": "wllama", "modelURL": f"/models/{MODEL_FILE}?v={_version(model)}"}
+        if "baseURL" in lm:
+            console.print(f"The model answers at [bold]{escape(lm['baseURL'])}[/bold]", soft_wrap=True)
         config = {"engine": engine.value, "label": label, "where": where, "lm": lm}
         yield stack.enter_context(running(site(dist, config, models), host=host, port=port))
 
@@ -269,10 +275,12 @@ def serve(
     engine: Annotated[Engine, typer.Option(envvar="ENGINE", help="What runs the model.")] = Engine.PAGE,
     port: Annotated[int, typer.Option(help="Of the page; another one when it is taken.")] = PORT,
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
+    model_port: Annotated[int, typer.Option(envvar="MODEL_PORT", help="Of the model's server; 0: a free one.")] = 0,
 ) -> None:
     """Serve the demo page until interrupted."""
     console = Console()
-    with stage(engine, Checkout.of_this_package(), console, host=host, port=port) as url:
+    checkout = Checkout.of_this_package()
+    with stage(engine, checkout, console, host=host, port=port, model_port=model_port) as url:
         console.print(f"Open [bold]{escape(url)}/[/bold], engine [bold]{engine.value}[/bold]. Ctrl-C ends it.")
         with contextlib.suppress(KeyboardInterrupt):
             threading.Event().wait()

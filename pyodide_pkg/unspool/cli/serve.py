@@ -77,6 +77,12 @@ def site(dist: Path, config: Mapping[str, Any], models: Mapping[str, Path] | Non
         lifetime = FOREVER if "v" in request.query_params else REVALIDATE
         return FileResponse(path, headers={"Cache-Control": lifetime, "Accept-Ranges": "bytes"})
 
+    async def icon(_request: Request) -> Response:
+        path = dist / "icon.svg"
+        if not path.is_file():
+            raise HTTPException(404)
+        return FileResponse(path)
+
     async def refuse(_request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)
         return PlainTextResponse(f"{error.detail}\n", error.status_code, headers=error.headers)
@@ -85,6 +91,7 @@ def site(dist: Path, config: Mapping[str, Any], models: Mapping[str, Path] | Non
         routes=[
             Route("/config.json", settings),
             Route("/models/{name}", model),
+            Route("/favicon.ico", icon),
             Mount("/", StaticFiles(directory=dist, html=True)),
         ],
         exception_handlers={HTTPException: refuse},

@@ -175,6 +175,7 @@ def test_folder_holds_what_a_page_needs_and_no_more(checkout: Checkout, tmp_path
             "wllama/LICENSE",
             "wllama/index.js",
             "wllama/wasm/wllama.wasm",
+            "unspool/index.d.ts",
             "unspool/index.js",
             "index.html",
             "style.css",

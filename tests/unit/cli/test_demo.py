@@ -20,6 +20,7 @@ from unspool.cli.bundle import Bundle
 from unspool.cli.checkout import BuildError, Checkout
 from unspool.cli.demo import DemoError, Engine, event_line, stage
 from unspool.cli.engines import MODEL_FILE
+from unspool.cli.serve import listen
 
 pytestmark = pytest.mark.host
 
@@ -33,8 +34,8 @@ def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Checkout:
     model.write_bytes(b"GGUF")
 
     @contextlib.contextmanager
-    def server(_model: Path) -> Iterator[str]:
-        yield "http://127.0.0.1:9/v1"
+    def server(_model: Path, *, port: int) -> Iterator[str]:
+        yield f"http://127.0.0.1:{port}/v1"
 
     monkeypatch.setattr(demo, "bundle", lambda checkout, out, report: Bundle(out, 1, 1, ()))
     monkeypatch.setattr(demo, "model_file", lambda checkout, report: model)
@@ -46,8 +47,15 @@ def console() -> Console:
     return Console(file=io.StringIO(), width=80)
 
 
+def shown(told: Console) -> str:
+    assert isinstance(told.file, io.StringIO)
+    return told.file.getvalue()
+
+
 def test_a_model_in_the_page(made: Checkout) -> None:
-    with stage(Engine.PAGE, made, console(), host="127.0.0.1", port=0) as url:
+    told = console()
+    with stage(Engine.PAGE, made, told, host="127.0.0.1", port=0) as url:
+        assert "The model" not in shown(told)
         config = httpx.get(f"{url}/config.json").json()
         assert config["lm"]["provider"] == "wllama"
         assert config["lm"]["modelURL"].startswith(f"/models/{MODEL_FILE}?v=4-")
@@ -56,16 +64,23 @@ def test_a_model_in_the_page(made: Checkout) -> None:
 
 
 def test_a_server_of_its_own(made: Checkout) -> None:
-    with stage(Engine.LLAMA_CPP, made, console(), host="127.0.0.1", port=0) as url:
+    told = console()
+    with stage(Engine.LLAMA_CPP, made, told, host="127.0.0.1", port=0, model_port=9) as url:
         config = httpx.get(f"{url}/config.json").json()
     assert config["lm"] == {"provider": "openai-chat", "model": demo.MODEL, "baseURL": "http://127.0.0.1:9/v1"}
+    assert "The model answers at http://127.0.0.1:9/v1" in shown(told)
 
 
 def test_a_scripted_provider_on_another_port(made: Checkout, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(demo, "model_file", lambda *_: pytest.fail("nothing is to be fetched"))
-    with stage(Engine.SCRIPTED, made, console(), host="127.0.0.1", port=0) as url:
+    with listen("127.0.0.1", 0) as free:
+        port = free.getsockname()[1]
+    told = console()
+    with stage(Engine.SCRIPTED, made, told, host="127.0.0.1", port=0, model_port=port) as url:
         config = httpx.get(f"{url}/config.json").json()
         assert config["engine"] == "scripted"
+        assert config["lm"]["baseURL"] == f"http://127.0.0.1:{port}/v1"
+        assert f"The model answers at {config['lm']['baseURL']}" in shown(told)
         assert not config["lm"]["baseURL"].startswith(url)
         assert httpx.get(f"{config['lm']['baseURL']}/models").status_code == 200
 

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.host
 @pytest.fixture(scope="module")
 def base_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     dist = tmp_path_factory.mktemp("dist")
-    for name in ("index.html", "a.mjs", "a.js", "a.wasm", "a.whl", "a.css", "a.py", "sub/b.json"):
+    for name in ("index.html", "a.mjs", "a.js", "a.wasm", "a.whl", "a.css", "a.py", "sub/b.json", "icon.svg"):
         (dist / name).parent.mkdir(exist_ok=True)
         (dist / name).write_text(f"content of {name}")
     model = tmp_path_factory.mktemp("models") / "m.gguf"
@@ -38,6 +38,7 @@ def base_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         ("/a.css", "text/css"),
         ("/a.py", "text/x-python"),
         ("/sub/b.json", "application/json"),
+        ("/favicon.ico", "image/svg+xml"),  # browsers ask for it on pages that name no icon
         ("/config.json", "application/json"),
         ("/models/m.gguf", "application/octet-stream"),
     ],
