@@ -24,6 +24,10 @@ class Played:
         self.texts: list[tuple[Any, str]] = []
         """Id and text of each completion."""
         self.values: list[tuple[Any, Any]] = []
+        self.names: list[tuple[Any, str | None]] = []
+        """Id and name of each completion."""
+        self.late_names: list[Any] = []
+        """Ids of calls whose name came after their start."""
         self.partials: list[Any] = []
         """The value that each update showed."""
         self.error: Any = None
@@ -38,7 +42,7 @@ class Played:
     def told(self) -> Any:
         """Everything, to compare."""
         error = self.error and (type(self.error), getattr(self.error, "code", None), str(self.error))
-        return self.steps, self.texts, self.values, self.partials, error, self.diagnostics
+        return self.steps, self.texts, self.values, self.names, self.late_names, self.partials, error, self.diagnostics
 
 
 def play(integration: SessionFactory, events: Sequence[Any], *, shape: Any = None, **options: Any) -> Played:
@@ -48,11 +52,12 @@ def play(integration: SessionFactory, events: Sequence[Any], *, shape: Any = Non
     diagnostics: list[Diagnostic] = []
     session = integration(on_diagnostic=diagnostics.append, **options)
     built: dict[Any, Any] = {}
+    names: dict[Any, str | None] = {}
     with session:
         try:
             for event in events:
-                _take(session.push_all(shape(event)), built, played)
-            _take(session.finish(), built, played)
+                _take(session.push_all(shape(event)), built, names, played)
+            _take(session.finish(), built, names, played)
         except Exception as error:
             played.error = error
             _check_failed(session, error)
@@ -125,18 +130,25 @@ def snake_case(name: str) -> str:
     return re.sub(r"(?<=[a-z])[A-Z]", lambda capital: f"_{capital[0].lower()}", name)
 
 
-def _take(updates: Sequence[Any], built: dict[Any, Any], played: Played) -> None:
+def _take(updates: Sequence[Any], built: dict[Any, Any], names: dict[Any, str | None], played: Played) -> None:
     for update in updates:
         played.steps.append((update.type, update.id))
         played.partials.append(copy.deepcopy(update.partial_value))
         if update.type == "start":
             assert update.id not in built
             built[update.id] = None
+            names[update.id] = update.name
+        if names[update.id] is None and update.name is not None:
+            played.late_names.append(update.id)
+            names[update.id] = update.name
+        assert update.name == names[update.id]  # F27: set once
+        assert update.to_wire().get("name") == update.name
         for patch in update.changes:
             built[update.id] = _applied(built[update.id], patch)
         if update.type == "complete":
             played.texts.append((update.id, update.text))
             played.values.append((update.id, update.value))
+            played.names.append((update.id, names.pop(update.id)))
             assert built.pop(update.id) == update.value == update.partial_value  # S24, S63
 
 

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -72,7 +73,7 @@ if TYPE_CHECKING:
         TextDelta,
     )
     from unspool.structured.json_stream import JsonStream
-    from unspool.structured.pool import StreamCompletion, StreamPool, StreamUpdate
+    from unspool.structured.pool import StreamCompletion, StreamPool, StreamProgress, StreamUpdate
     from unspool.structured.py_stream import PyStream
     from unspool.structured.py_values import PyName, PyObject, PySet
     from unspool.structured.tree import Patch, StreamState
@@ -131,6 +132,7 @@ __all__ = [
     "StreamCompletion",
     "StreamError",
     "StreamPool",
+    "StreamProgress",
     "StreamState",
     "StreamTruncatedError",
     "StreamUpdate",
@@ -196,7 +198,7 @@ _HOMES = {
         "ParsingFailed StringFieldDelta StructuredEvent TextDelta"
     ),
     "structured.json_stream": "JsonStream",
-    "structured.pool": "StreamCompletion StreamPool StreamUpdate",
+    "structured.pool": "StreamCompletion StreamPool StreamProgress StreamUpdate",
     "structured.py_stream": "PyStream",
     "structured.py_values": "PyName PyObject PySet",
     "structured.tree": "Patch StreamState",
@@ -210,11 +212,15 @@ def __getattr__(name: str) -> Any:
     if name in _MODULES:
         return import_module(f"{__name__}.{name}")
     if name not in _HOME:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        is_model = name[:1].isupper() and name in import_module(f"{__name__}.llms").__all__
+        hint = f"; it is us.llms.{name}" if is_model else ""
+        raise AttributeError(
+            f"module {__name__!r} has no attribute {name!r}{hint}", name=name, obj=sys.modules[__name__]
+        )
     value = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
     globals()[name] = value
     return value
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted(__all__)

@@ -28,6 +28,26 @@ if TYPE_CHECKING:
     from unspool.messages import Message
     from unspool.schema.problem import Problem
 
+__all__ = [
+    "BridgeError",
+    "CallCancelledError",
+    "ConfigError",
+    "NetworkError",
+    "OutputValidationError",
+    "ProviderError",
+    "RequestTimeoutError",
+    "StreamError",
+    "StreamTruncatedError",
+    "TransportError",
+    "UnspoolError",
+    "WireError",
+]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
 REDACTED = "[redacted]"
 
 # Shapes of credentials that providers echo in error bodies and that people paste into URLs: OpenAI/Anthropic style
@@ -61,8 +81,7 @@ def redact(text: str, *secrets: str) -> str:
     """
     for secret in secrets:
         if len(secret) >= _LONG_CHARS:
-            for form in _forms(secret):
-                text = _without_beginnings(text, form)
+            text = _without_beginnings(text, _forms(secret))
         elif len(secret) >= 4:
             text = text.replace(secret, REDACTED)
     return _SECRET.sub(REDACTED, text)
@@ -89,19 +108,25 @@ def _forms(secret: str) -> set[str]:
     return {secret, quote(data, safe=""), b64encode(data).decode().rstrip("=")}
 
 
-def _without_beginnings(text: str, secret: str) -> str:
-    """Blank out a value, or as much of it as stands there, in any case."""
-    begins = re.compile(re.escape(secret[:_TOLD_CHARS]), re.IGNORECASE)
+def _without_beginnings(text: str, forms: set[str]) -> str:
+    """Blank out a value in any of its forms, which may begin alike, or as much of it as stands there, in any case."""
+    begins = re.compile("|".join(re.escape(form[:_TOLD_CHARS]) for form in forms), re.IGNORECASE)
     pieces: list[str] = []
     at = 0
     while match := begins.search(text, at):
         pieces += (text[at : match.start()], REDACTED)
-        at = match.end()
-        for expected in secret[_TOLD_CHARS:]:
-            if text[at : at + 1].lower() != expected.lower():
-                break
-            at += 1
+        at = max(match.end(), *(match.start() + _same(text, match.start(), form) for form in forms))
     return "".join((*pieces, text[at:]))
+
+
+def _same(text: str, at: int, form: str) -> int:
+    """How many characters of a form stand at a place, in any case."""
+    count = 0
+    for expected in form:
+        if text[at + count : at + count + 1].lower() != expected.lower():
+            break
+        count += 1
+    return count
 
 
 class UnspoolError(Exception):
@@ -185,6 +210,11 @@ class NetworkError(TransportError):
     """No response: no network, a refused connection, CORS, mixed content or a content security policy."""
 
     def __init__(self, message: str, *, retryable: bool = True) -> None:
+        """
+        Args:
+            message: what happened.
+            retryable: False when another try would end the same way.
+        """
         super().__init__("NETWORK", message, retryable=retryable)
 
 
@@ -192,6 +222,10 @@ class RequestTimeoutError(TransportError):
     """Our own limit on waiting ran out."""
 
     def __init__(self, message: str) -> None:
+        """
+        Args:
+            message: which limit ran out.
+        """
         super().__init__("TIMEOUT", message, retryable=True)
 
 
@@ -212,6 +246,11 @@ class ProviderError(UnspoolError):
         request_id: str | None = None,
         raw: Mapping[str, Any] | None = None,
     ) -> None:
+        """
+        Args:
+            code, message, retryable, retry_after_s, status, request_id: as of `UnspoolError`.
+            raw: the provider's own error object.
+        """
         super().__init__(
             code,
             message,
@@ -231,6 +270,10 @@ class StreamTruncatedError(WireError):
     """The body ended cleanly, but before the provider said that the answer was over."""
 
     def __init__(self, message: str = "The response ended before the provider said that it was complete.") -> None:
+        """
+        Args:
+            message: what is missing.
+        """
         super().__init__("STREAM_TRUNCATED", message, retryable=True)
 
 
@@ -266,6 +309,11 @@ class StreamError(UnspoolError):
         adapter: str | None = None,
         event_type: str | None = None,
     ) -> None:
+        """
+        Args:
+            code, message: as of `UnspoolError`.
+            byte_offset, id, operation, adapter, event_type: where it happened, as far as that is known.
+        """
         super().__init__(code, message)
         self.byte_offset = byte_offset
         self.id = id
@@ -300,6 +348,10 @@ class CallCancelledError(UnspoolError):
     """The caller stopped the call through its signal. (A cancelled task sees `asyncio.CancelledError`, as always.)"""
 
     def __init__(self, message: str = "The call was stopped by its caller.") -> None:
+        """
+        Args:
+            message: what stopped it.
+        """
         super().__init__("ABORTED", message)
 
 

@@ -39,7 +39,8 @@ class SignalListener:
             ConfigError: INVALID_OPTIONS when the signal is none.
         """
         # Of a thread's Event the wait would block the loop.
-        if not (isinstance(signal, Signal) and iscoroutinefunction(signal.wait)) and not _is_abort_signal(signal):
+        is_event = isinstance(signal, Signal) and iscoroutinefunction(signal.wait) and not isinstance(signal, type)
+        if not is_event and not _is_abort_signal(signal):
             raise ConfigError("INVALID_OPTIONS", "A signal must be an asyncio.Event or a JavaScript AbortSignal.")
         self._signal: Any = signal
         self._target = weakref.ref(target)

@@ -25,6 +25,11 @@ __all__ = [
     "adapter_contract_tests",
 ]
 
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
 Slice = bytes | Exception | asyncio.Event
 """Of a scripted body: bytes that arrive, an error that breaks the connection, an event to wait for."""
 
@@ -47,6 +52,11 @@ class HttpResponse:
             body: bytes, or slices: bytes, an exception to raise, or an `asyncio.Event` to wait for.
             after: the headers come when this event is set; one that is never set is a server that never answers.
         """
+        is_made = isinstance(cast(Any, status), int) and isinstance(cast(Any, headers), Mapping | None)
+        if not is_made or isinstance(cast(Any, body), str):
+            raise ConfigError(
+                "INVALID_OPTIONS", "A response has a number as status, a mapping as headers and a body of bytes."
+            )
         self.status = status
         given = {"content-type": "text/event-stream"} if headers is None else headers
         self.headers = {name.lower(): value for name, value in given.items()}
@@ -56,6 +66,21 @@ class HttpResponse:
 
 Reply = bytes | Sequence[Slice] | HttpResponse | Exception
 """An answer: the body of an event stream, its slices, a whole response, or an error instead of a response."""
+
+
+def _is_row(value: object) -> bool:
+    return isinstance(value, Sequence) and not isinstance(value, str | bytes | bytearray)
+
+
+def _checked(reply: Any) -> Reply:
+    body = reply.body if isinstance(reply, HttpResponse) else reply
+    pieces: Any = [body] if isinstance(body, bytes | Exception) else body
+    if not _is_row(pieces) or not all(isinstance(piece, bytes | Exception | asyncio.Event) for piece in pieces):
+        raise ConfigError(
+            "INVALID_OPTIONS",
+            "A reply must be bytes, a list of bytes, an HttpResponse or an exception; text must be encoded.",
+        )
+    return cast(Reply, reply)
 
 
 class ScriptedTransport:
@@ -79,22 +104,23 @@ class ScriptedTransport:
         self.requests = []
         self.responses = []
         self.aborted = 0
-        if isinstance(cast(Any, replies), bytes | str):
-            raise ConfigError("INVALID_OPTIONS", "A script is a list of replies, one for each request.")
-        self._replies = list(replies)
-        for reply in self._replies:
-            body = reply.body if isinstance(reply, HttpResponse) else reply
-            pieces: list[Any] = [] if isinstance(body, bytes | Exception) else list(cast(Any, body))
-            if any(isinstance(piece, str) for piece in pieces):
-                raise ConfigError("INVALID_OPTIONS", "A reply is made of bytes, not of text: encode it.")
+        if not _is_row(replies) or (on_request is not None and not callable(on_request)):
+            raise ConfigError(
+                "INVALID_OPTIONS", "A script is a list of replies, one for each request; on_request is a function."
+            )
+        self._replies = [_checked(reply) for reply in replies]
         self._on_request = on_request
 
     async def open(self, request: HttpRequest) -> Response:
         """Answer a request.
 
+        Args:
+            request: it is kept in `requests`.
         Raises:
             ConfigError: INVALID_OPTIONS when the script has no answer left.
             Exception: that of the script.
+        Cancellation:
+            Counts in `aborted`; the answer is used up.
         """
         self.requests.append(request)
         reply = self._on_request(request) if self._on_request is not None else None
@@ -102,6 +128,7 @@ class ScriptedTransport:
             if not self._replies:
                 raise ConfigError("INVALID_OPTIONS", f"The script has no answer to request {len(self.requests)}.")
             reply = self._replies.pop(0)
+        reply = _checked(reply)
         if isinstance(reply, Exception):
             raise reply
         if not isinstance(reply, HttpResponse):
@@ -143,7 +170,11 @@ class ScriptedResponse:
         self._stopped = asyncio.Event()
 
     async def read(self) -> bytes | None:
-        """Give the next slice of the script; see `contracts.Response`."""
+        """Give the next slice of the script; see `contracts.Response`.
+
+        Cancellation:
+            The response stays open.
+        """
         self.reads += 1
         while True:
             await asyncio.sleep(0)

@@ -12,6 +12,7 @@ from typing import Any
 
 from tests.bench.wire import EVENTS, seconds, slices
 from tests.bench.wire import body as chat_body
+from tests.tools.dialects import message
 
 from unspool.contracts import Adapter, OutputSchema, Request
 from unspool.messages import (
@@ -25,7 +26,9 @@ from unspool.messages import (
     UserMessage,
 )
 from unspool.providers.anthropic import AnthropicAdapter
+from unspool.providers.bedrock import BedrockAdapter
 from unspool.providers.gemini import GeminiAdapter
+from unspool.providers.ollama import OllamaAdapter
 from unspool.providers.openai_chat import OpenAIChatAdapter
 from unspool.providers.openai_responses import OpenAIResponsesAdapter
 from unspool.stream import BlockAssembler, ResponseMachine
@@ -113,11 +116,44 @@ def gemini_body() -> bytes:
     )
 
 
+def bedrock_body() -> bytes:
+    """Binary messages, with a padding in each."""
+
+    def event(name: str, **members: Any) -> bytes:
+        payload = {**members, "p": "abcdefghijklmnopqrstuvwxyz"}
+        return message(json.dumps(payload, ensure_ascii=False, separators=(",", ":")).encode(), name)
+
+    return b"".join(
+        (
+            event("messageStart", role="assistant"),
+            *(
+                event("contentBlockDelta", contentBlockIndex=0, delta={"text": word(number)})
+                for number in range(EVENTS)
+            ),
+            event("contentBlockStop", contentBlockIndex=0),
+            event("messageStop", stopReason="end_turn"),
+            event("metadata", usage={"inputTokens": 9, "outputTokens": EVENTS, "totalTokens": EVENTS + 9}),
+        )
+    )
+
+
+def ollama_body() -> bytes:
+    def line(text: str, **more: Any) -> bytes:
+        head = {"model": "qwen3:8b", "created_at": "2026-11-30T12:00:00.123456Z"}
+        event = {**head, "message": {"role": "assistant", "content": text}, "done": False, **more}
+        return json.dumps(event, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+
+    end = {"done": True, "done_reason": "stop", "prompt_eval_count": 9, "eval_count": EVENTS}
+    return b"".join((*(line(word(number)) for number in range(EVENTS)), line("", **end)))
+
+
 DIALECTS: dict[str, tuple[Callable[[], Adapter], str, Callable[[], bytes]]] = {
     "openai-chat": (OpenAIChatAdapter, "gpt-4.1", chat_body),
     "openai-responses": (OpenAIResponsesAdapter, "gpt-5.2", responses_body),
     "anthropic": (AnthropicAdapter, "claude-sonnet-4-5", anthropic_body),
     "gemini": (GeminiAdapter, "gemini-3-flash-preview", gemini_body),
+    "bedrock": (lambda: BedrockAdapter("us-east-1"), "us.amazon.nova-2-lite-v1:0", bedrock_body),
+    "ollama": (OllamaAdapter, "qwen3:8b", ollama_body),
 }
 
 

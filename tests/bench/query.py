@@ -136,11 +136,13 @@ async def measure(realm: str) -> list[dict[str, Any]]:
     given_s = best_s(lambda: TypeAdapter(big).json_schema())
     wide = Schema.of(big)
 
-    def words(protocol: Literal["json", "python"]) -> str:
-        wide.texts.clear()
-        return schema_prompt(wide, protocol)
+    def first_words_s(protocol: Literal["json", "python"]) -> float:
+        """What the words cost that are written of a type for the first time."""
+        fresh = [Schema.of(big, name=f"{protocol}{number}") for number in range(ROUNDS)]
+        return best_s(lambda: schema_prompt(fresh.pop(), protocol))
 
-    form_s, text_s = best_s(lambda: words("json")), best_s(lambda: words("python"))
+    form_s, text_s = first_words_s("json"), first_words_s("python")
+    schema_prompt(wide, "python")
     kept_s = best_s(lambda: schema_prompt(wide, "python"))
     strict_s = best_s(lambda: openai_strict(wide))
 
@@ -185,8 +187,14 @@ async def measure(realm: str) -> list[dict[str, Any]]:
             against="the time of pydantic's own JSON Schema",
             ratio=made_s / given_s,
         ),
-        figure(f"JSON prompt of {CLASSES} classes", form_s * 1e3, "ms", target="< 20 ms", ok=form_s < 0.020),
-        figure(f"Python prompt of {CLASSES} classes", text_s * 1e3, "ms", target="< 20 ms", ok=text_s < 0.020),
+        figure(f"first JSON prompt of {CLASSES} classes", form_s * 1e3, "ms", target="< 20 ms", ok=form_s < 0.020),
+        figure(
+            f"first Python prompt of {CLASSES} classes",
+            text_s * 1e3,
+            "ms",
+            target="< 20 ms",
+            ok=text_s < 0.020,
+        ),
         figure(f"Python prompt of {CLASSES} classes, kept", kept_s * 1e3, "ms"),
         figure(f"strict schema of {CLASSES} classes", strict_s * 1e3, "ms"),
     ]

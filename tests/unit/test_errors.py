@@ -165,6 +165,12 @@ def test_redact_knows_a_long_secret_in_every_form(told: str) -> None:
         assert "really" not in text or shown.endswith(", really")
 
 
+@pytest.mark.parametrize("told", ["Markerkey:/0123456789abcdef", "Markerkey%3A%2F0123456789abcdef"])
+def test_redact_knows_forms_that_begin_alike(told: str) -> None:
+    """What one of them is blanked out of must not hide the rest of another."""
+    assert redact(f"bad key {told}, really", "Markerkey:/0123456789abcdef") == f"bad key {errors.REDACTED}, really"
+
+
 def test_redact_leaves_what_only_begins_alike() -> None:
     assert redact("Marker pens", LONG) == "Marker pens"
 

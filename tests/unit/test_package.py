@@ -23,7 +23,7 @@ def test_names_are_what_they_are_called() -> None:
     from unspool.structured import events
 
     for name in us.__all__:
-        if name not in ("StructuredEvent", "UNKNOWN", "__version__"):
+        if name not in ("StreamUpdate", "StructuredEvent", "UNKNOWN", "__version__"):
             assert getattr(us, name).__name__.rpartition(".")[2] == name
     assert us.TextDelta is events.TextDelta
 

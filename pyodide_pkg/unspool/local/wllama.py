@@ -81,7 +81,11 @@ class Wllama(LanguageModel):
         await self._engine().ready(self._on_progress)
 
     async def unload(self) -> None:
-        """Free the memory of the model, which other objects may share. The next call loads it anew."""
+        """Free the memory of the model, which other objects may share. The next call loads it anew.
+
+        Cancellation:
+            Stops the waiting; the memory is freed all the same.
+        """
         await self._engine().exit()
 
     async def _open(self, request: Request, credential: str | None) -> WllamaResponse:

@@ -75,3 +75,7 @@ __all__ = [
     "project",
     "unnested",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

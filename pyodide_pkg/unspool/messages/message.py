@@ -41,8 +41,11 @@ class Usage(ImmutablePart):
     output_tokens: int | None
     """All tokens of the answer, reasoning included."""
     total_tokens: int | None
+    """As the provider sums them up."""
     cached_input_tokens: int | None
+    """Those of the request that the provider had in its cache."""
     reasoning_tokens: int | None
+    """Those of the answer that were thinking."""
     raw: FrozenDict | None
     """The provider's own counts."""
 
@@ -71,9 +74,11 @@ class Origin(ImmutablePart):
     __match_args__ = ("adapter", "model", "response_id")
     type: ClassVar[Literal["origin"]] = "origin"
     adapter: str
+    """Name of the dialect (`Adapter.name`)."""
     model: str | None
     """The model that answered, as the provider names it."""
     response_id: str | None
+    """The provider's id of the response."""
 
     def __init__(self, adapter: str, model: str | None = None, response_id: str | None = None) -> None:
         self._keep_text("adapter", adapter)
@@ -91,6 +96,7 @@ class Message(Immutable):
     __slots__ = ("finish_reason", "metadata", "origin", "parts", "raw_finish_reason", "role", "usage")
 
     role: Role
+    """Who speaks."""
     parts: tuple[Part, ...]
     """The content in order."""
     finish_reason: FinishReason | None
@@ -98,6 +104,7 @@ class Message(Immutable):
     raw_finish_reason: str | None
     """The same in the provider's own spelling; None when the provider gave none."""
     usage: Usage | None
+    """What the response cost; None when the provider did not say."""
     origin: Origin | None
     """Where a response came from; None for messages that are not a response."""
     metadata: FrozenDict
@@ -128,6 +135,8 @@ class Message(Immutable):
             raise ConfigError("INVALID_OPTIONS", f"The role of a message must be one of {', '.join(ROLES)}.")
         if finish_reason is not None and finish_reason not in FINISH_REASONS:
             raise ConfigError("INVALID_OPTIONS", f"A finish reason must be one of {', '.join(FINISH_REASONS)}.")
+        if not isinstance(cast(Any, usage), Usage | None) or not isinstance(cast(Any, origin), Origin | None):
+            raise ConfigError("INVALID_OPTIONS", "The usage of a message must be a Usage, and its origin an Origin.")
         _set(self, "role", role)
         _set(self, "parts", _parts_of(content))
         _set(self, "finish_reason", finish_reason)
@@ -162,7 +171,13 @@ class Message(Immutable):
         return tuple(part for part in self.parts if isinstance(part, Image))
 
     def with_parts(self, content: Content) -> Message:
-        """Give a message that differs in its content only."""
+        """Give a message that differs in its content only.
+
+        Args:
+            content: as in the constructor.
+        Raises:
+            ConfigError: INVALID_OPTIONS.
+        """
         return Message(
             self.role,
             content,
@@ -192,6 +207,8 @@ class Message(Immutable):
     def from_wire(data: Mapping[str, Any]) -> Message:
         """Read a message that `to_wire` wrote, or `{"role", "content": text}`.
 
+        Args:
+            data: the JSON, parsed.
         Raises:
             ConfigError: INVALID_OPTIONS, naming the member at fault.
         """
@@ -238,7 +255,13 @@ def unnested(messages: Iterable[Message]) -> list[Message]:
 
     A message of the system inside another moves to the front, behind the system messages that are there: instructions
     stand above the conversation, wherever a prompt has them.
+
+    Args:
+        messages: the conversation.
     """
+    given: Any = messages
+    if isinstance(given, str | Message | Mapping) or not isinstance(given, Iterable):
+        raise ConfigError("INVALID_OPTIONS", "A conversation must be a sequence of messages.")
     hoisted: list[Message] = []
     flat = _unnested(messages, hoisted)
     top = next((i for i, message in enumerate(flat) if message.role != "system"), len(flat))
@@ -248,6 +271,11 @@ def unnested(messages: Iterable[Message]) -> list[Message]:
 def _unnested(messages: Iterable[Message], hoisted: list[Message]) -> list[Message]:
     out: list[Message] = []
     for message in messages:
+        if not isinstance(cast(Any, message), Message):
+            raise ConfigError(
+                "INVALID_OPTIONS",
+                "A conversation must be made of messages, such as us.UserMessage(…); us.Message.from_wire reads dicts.",
+            )
         if not any(isinstance(part, MessagePart) for part in message.parts):
             out.append(message)
             continue
@@ -268,6 +296,8 @@ def _unnested(messages: Iterable[Message], hoisted: list[Message]) -> list[Messa
 def content_id(content: Message | Iterable[Message]) -> str:
     """Name what a message or a conversation says, for caches: equal content has an equal name.
 
+    Args:
+        content: a message or a conversation.
     Returns:
         SHA-256 in hexadecimal. What a response was like (usage, origin, metadata, reason) and signatures do not count.
     """
@@ -291,20 +321,47 @@ def _said(part: Part) -> dict[str, object]:
 
 
 def SystemMessage(content: Content) -> Message:
-    """Instructions that stand above the conversation."""
+    """Instructions that stand above the conversation.
+
+    Args:
+        content: text, a part, a message, or a sequence of these.
+    Raises:
+        ConfigError: INVALID_OPTIONS when the content is none.
+    """
     return Message("system", content)
 
 
 def UserMessage(content: Content) -> Message:
-    """What the user says."""
+    """What the user says.
+
+    Args:
+        content: text, a part, a message, or a sequence of these.
+    Raises:
+        ConfigError: INVALID_OPTIONS when the content is none.
+    """
     return Message("user", content)
 
 
 def AssistantMessage(content: Content) -> Message:
-    """What the model said, for the history of a conversation."""
+    """What the model said, for the history of a conversation.
+
+    Args:
+        content: text, a part, a message, or a sequence of these.
+    Raises:
+        ConfigError: INVALID_OPTIONS when the content is none.
+    """
     return Message("assistant", content)
 
 
 def ToolMessage(content: ToolResult | Sequence[ToolResult]) -> Message:
-    """Results of tool calls, for the model to read."""
-    return Message("tool", content)
+    """Results of tool calls, for the model to read.
+
+    Args:
+        content: one result or several.
+    Raises:
+        ConfigError: INVALID_OPTIONS when the content is none.
+    """
+    message = Message("tool", content)
+    if not all(isinstance(part, ToolResult) for part in message.parts):
+        raise ConfigError("INVALID_OPTIONS", "A tool message is made of results: us.ToolResult(call.id, content).")
+    return message

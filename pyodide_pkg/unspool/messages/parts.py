@@ -10,7 +10,7 @@ from base64 import b64decode, b64encode
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
 
-from unspool.errors import ConfigError, redact
+from unspool.errors import ConfigError, StreamError, redact
 from unspool.frozen_json import INNER_DEPTH, FrozenDict, freeze_object
 from unspool.immutable import Immutable
 from unspool.tagged import Tagged
@@ -40,9 +40,9 @@ class ImmutablePart(Immutable, Tagged):
     __slots__ = ()
 
     def __repr__(self) -> str:
-        names: tuple[str, ...] = self.__slots__
-        fields = ((name, getattr(self, name)) for name in names)
-        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in fields if value is not None)})"
+        slots: tuple[str, ...] = self.__slots__
+        fields = [f"{name}={value!r}" for name in slots if (value := getattr(self, name)) is not None]
+        return f"{type(self).__name__}({', '.join(fields)})"
 
     def _keep_text(self, name: str, text: Any) -> None:
         if not isinstance(text, str):
@@ -67,6 +67,7 @@ class Replay(ImmutablePart):
     adapter: str
     """Name of the adapter that made it, and may read it."""
     data: FrozenDict
+    """JSON, for that adapter alone to read."""
 
     def __init__(self, adapter: str, data: Mapping[str, Any]) -> None:
         self._keep_text("adapter", adapter)
@@ -83,7 +84,9 @@ class TextPart(ImmutablePart):
     __match_args__ = ("text",)
     type: ClassVar[Literal["text"]] = "text"
     text: str
+    """As the model or the user wrote it."""
     replay: Replay | None
+    """What the adapter that made it wants back; None for parts of your own."""
 
     def __init__(self, text: str, *, replay: Replay | None = None) -> None:
         self._keep_text("text", text)
@@ -97,9 +100,11 @@ class ReasoningPart(ImmutablePart):
     __match_args__ = ("text",)
     type: ClassVar[Literal["reasoning"]] = "reasoning"
     text: str
+    """As the provider shows it; may be a summary."""
     redacted: bool
     """True when the provider shows nothing of it and keeps it in `replay`."""
     replay: Replay | None
+    """The adapter's own state: without it the part is not sent back."""
 
     def __init__(self, text: str, *, redacted: bool = False, replay: Replay | None = None) -> None:
         self._keep_text("text", text)
@@ -120,7 +125,9 @@ class RefusalPart(ImmutablePart):
     __match_args__ = ("text",)
     type: ClassVar[Literal["refusal"]] = "refusal"
     text: str
+    """As the model or the user wrote it."""
     replay: Replay | None
+    """What the adapter that made it wants back; None for parts of your own."""
 
     def __init__(self, text: str, *, replay: Replay | None = None) -> None:
         self._keep_text("text", text)
@@ -135,11 +142,13 @@ class Image(ImmutablePart):
     data: bytes | None
     """The encoded picture (PNG, JPEG, …); None for one that has an address."""
     url: str | None
+    """Its address; None for one that has bytes."""
     media_type: str | None
     """Such as `image/png`; always there beside `data`."""
     detail: ImageDetail | None
     """How closely the model is to look; None leaves it to the provider."""
     replay: Replay | None
+    """The adapter's own state, of an image that a model made."""
 
     def __init__(
         self,
@@ -214,8 +223,11 @@ class File(ImmutablePart):
     __match_args__ = ("name",)
     type: ClassVar[Literal["file"]] = "file"
     name: str
+    """What a model is told it is called."""
     media_type: str | None
+    """Such as `text/csv`."""
     size_bytes: int | None
+    """That of `data`, where that is there."""
     path: str | None
     """Where tools of the application can read it."""
     data: bytes | None
@@ -237,6 +249,10 @@ class File(ImmutablePart):
         """
         if not isinstance(cast(Any, name), str) or not name:
             raise ConfigError("INVALID_OPTIONS", "A file must have a name.")
+        if not isinstance(cast(Any, path), str | None) or not isinstance(cast(Any, size_bytes), int | None):
+            raise ConfigError(
+                "INVALID_OPTIONS", "The path of a file must be a text, and its size_bytes a whole number."
+            )
         data = None if data is None else _bytes("The data of a file", data)
         if data is not None and size_bytes not in (None, len(data)):
             raise ConfigError("INVALID_OPTIONS", f"The file has {len(data)} bytes, not {size_bytes}.")
@@ -259,12 +275,15 @@ class ToolCall(ImmutablePart):
     __slots__ = ("id", "name", "arguments", "truncated", "replay")
     type: ClassVar[Literal["toolCall"]] = "toolCall"
     id: str
+    """What its result is sent back under."""
     name: str
+    """The tool."""
     arguments: str
     """Raw JSON text, exactly as it was streamed."""
     truncated: bool
     """True when the response ended inside the arguments: never execute such a call."""
     replay: Replay | None
+    """The adapter's own state, such as a signature."""
 
     def __init__(
         self, id: str, name: str, arguments: str, truncated: bool = False, *, replay: Replay | None = None
@@ -276,15 +295,18 @@ class ToolCall(ImmutablePart):
         self._keep_replay(replay)
 
     @property
-    def args(self) -> Any:
+    def args(self) -> dict[str, Any]:
         """The arguments as a value; empty or blank text counts as `{}`.
 
         Raises:
-            StreamError: the code of the fault (INVALID_JSON, INCOMPLETE_JSON, …) when the text is not one JSON value.
+            StreamError: the code of the fault (INVALID_JSON, INCOMPLETE_JSON, …) when the text is not one JSON object.
         """
         from unspool.structured import strict_json  # here, because history is often built without ever parsing it
 
-        return strict_json.loads(self.arguments) if self.arguments.strip() else {}
+        value: Any = strict_json.loads(self.arguments) if self.arguments.strip() else {}
+        if isinstance(value, dict):
+            return cast("dict[str, Any]", value)
+        raise StreamError("INVALID_JSON", "The arguments are no JSON object.")
 
 
 class ToolResult(ImmutablePart):
@@ -293,8 +315,11 @@ class ToolResult(ImmutablePart):
     __slots__ = ("call_id", "parts", "is_error")
     type: ClassVar[Literal["toolResult"]] = "toolResult"
     call_id: str
+    """`id` of the call."""
     parts: tuple[TextPart | Image | File, ...]
+    """What it answered, in order."""
     is_error: bool
+    """Whether the tool failed."""
 
     def __init__(
         self,
@@ -348,6 +373,7 @@ class ProviderPart(ImmutablePart):
     kind: str
     """The provider's own name for it."""
     replay: Replay
+    """All that it is."""
 
     def __init__(self, kind: str, replay: Replay) -> None:
         self._keep_text("kind", kind)
@@ -363,6 +389,7 @@ class MessagePart(ImmutablePart):
     __match_args__ = ("message",)
     type: ClassVar[Literal["message"]] = "message"
     message: Message
+    """Whoever speaks in it."""
 
     def __init__(self, message: Message) -> None:
         """Nest a message.
@@ -418,7 +445,6 @@ def _data_url(url: str) -> tuple[bytes, str | None]:
 
 
 def _image_type(data: bytes) -> str | None:
-    for head, media_type in _IMAGE_TYPES:
-        if data.startswith(head):
-            return media_type
-    return "image/webp" if data[:4] == b"RIFF" and data[8:12] == b"WEBP" else None
+    if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
+        return "image/webp"
+    return next((media_type for head, media_type in _IMAGE_TYPES if data.startswith(head)), None)

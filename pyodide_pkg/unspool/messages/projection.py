@@ -128,6 +128,8 @@ def offloaded_image_prefix_count(sizes: Sequence[int], policy: ImagePolicy) -> i
     Returns:
         0 when all fit, and at most all.
     """
+    if not isinstance(cast(Any, policy), ImagePolicy):
+        raise ConfigError("INVALID_OPTIONS", "policy must be an ImagePolicy.")
     count = 0
     if policy.max_images is not None and len(sizes) > policy.max_images:
         count = min(len(sizes), _stepped(len(sizes) - policy.max_images, policy.image_quantum))
@@ -144,12 +146,22 @@ def offloaded_image_prefix_count(sizes: Sequence[int], policy: ImagePolicy) -> i
 
 
 def image_sizes(messages: Iterable[Message]) -> list[int]:
-    """Give the bytes of each image of a conversation, oldest first, those in tool results included."""
+    """Give the bytes of each image of a conversation, oldest first, those in tool results included.
+
+    Args:
+        messages: the conversation.
+    Returns:
+        0 for an image that has an address.
+    """
     return [len(image.data or b"") for image in images_of(messages)]
 
 
 def images_of(messages: Iterable[Message]) -> Iterator[Image]:
-    """Give the images of a conversation, oldest first, those in tool results included."""
+    """Give the images of a conversation, oldest first, those in tool results included.
+
+    Args:
+        messages: the conversation.
+    """
     for message in unnested(messages):
         for part in message.parts:
             if isinstance(part, Image):
@@ -159,7 +171,13 @@ def images_of(messages: Iterable[Message]) -> Iterator[Image]:
 
 
 def file_line(file: File) -> str:
-    """Give the one line that every model sees of a file."""
+    """Give the one line that every model sees of a file.
+
+    Args:
+        file: the file.
+    """
+    if not isinstance(cast(Any, file), File):
+        raise ConfigError("INVALID_OPTIONS", "file must be a File.")
     known = [_quoted(file.name)]
     if file.media_type:
         known.append(_one_line(file.media_type))
@@ -173,7 +191,14 @@ def file_line(file: File) -> str:
 
 
 def image_line(image: Image, why: str) -> str:
-    """Give the line that stands for an image which a model is not shown."""
+    """Give the line that stands for an image which a model is not shown.
+
+    Args:
+        image: the image.
+        why: why it is not shown.
+    """
+    if not isinstance(cast(Any, image), Image):
+        raise ConfigError("INVALID_OPTIONS", "image must be an Image.")
     known = [_one_line(image.media_type)] if image.media_type else []
     if image.data is not None:
         known += (f"{len(image.data)} bytes", f"sha256 {_hash(image.data)}")

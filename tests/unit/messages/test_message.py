@@ -123,14 +123,16 @@ def test_repr() -> None:
 
 @pytest.mark.parametrize(
     ("arguments", "value"),
-    [("", {}), (" \n", {}), ("{}", {}), ('{"x": [1, "é"]}', {"x": [1, "é"]}), (" 1 ", 1), ("null", None)],
+    [("", {}), (" \n", {}), ("{}", {}), ('{"x": [1, "é"]}', {"x": [1, "é"]}), (' {"x": {}} ', {"x": {}})],
 )
 def test_arguments(arguments: str, value: object) -> None:
     """S65: a tool without parameters often streams nothing."""
     assert ToolCall("a", "f", arguments).args == value
 
 
-@pytest.mark.parametrize("arguments", ['{"x":', "{x}", '{"a": NaN}', "[" * 5_000, "{} {}"], ids=range(5))
+@pytest.mark.parametrize(
+    "arguments", ['{"x":', "{x}", '{"a": NaN}', "[" * 5_000, "{} {}", " 1 ", "null", "[{}]"], ids=range(8)
+)
 def test_bad_arguments(arguments: str) -> None:
     """F37: nothing is repaired. Pyodide: deep nesting is fatal without the guard."""
     with pytest.raises(StreamError):
@@ -229,6 +231,12 @@ def test_unnested(messages: list[Message], flat: list[Message]) -> None:
     assert unnested(messages) == flat
 
 
+def moves(message: Message) -> bool:
+    """Whether instructions stand inside another role's words: they are moved to the front."""
+    inner = [part.message for part in message.parts if isinstance(part, MessagePart)]
+    return any(moves(one) or (one.role == "system" != message.role) for one in inner)
+
+
 @given(st.lists(MESSAGES, max_size=3))
 def test_unnested_keeps_every_part(messages: list[Message]) -> None:
     def parts(message: Message) -> list[Any]:
@@ -241,7 +249,10 @@ def test_unnested_keeps_every_part(messages: list[Message]) -> None:
     flat = unnested(messages)
     kept = [[pair for message in some for pair in parts(message)] for some in (flat, messages)]
     for role in ROLES:
-        assert [part for by, part in kept[0] if by == role] == [part for by, part in kept[1] if by == role]
+        told, given = ([part for by, part in some if by == role] for some in kept)
+        if any(moves(message) for message in messages):  # what stands around them may change its place
+            told, given = sorted(map(repr, told)), sorted(map(repr, given))
+        assert told == given
     assert not any(isinstance(part, MessagePart) for message in flat for part in message.parts)
     assert unnested(flat) == flat
 
