@@ -89,8 +89,12 @@ def test_parts_are_there(dist: Path) -> None:
 
 
 def test_nothing_is_there_that_no_page_asks_for(dist: Path) -> None:
+    """Declarations stand beside the shim's modules, for pages that import them by address and are checked by tsc."""
     suffixes = {path.suffix for path in dist.rglob("*") if path.is_file()}
-    assert not suffixes & {".map", ".ts", ".pyc", ".md", ".tgz"}
+    assert not suffixes & {".map", ".pyc", ".md", ".tgz"}
+    sources = {path.relative_to(dist).parts[0] for path in dist.rglob("*.ts")}
+    assert sources == {"unspool"}
+    assert all(path.name.endswith(".d.ts") for path in dist.rglob("*.ts"))
     assert sum(path.stat().st_size for path in dist.rglob("*") if path.is_file()) < 40_000_000
 
 
