@@ -122,7 +122,7 @@ def test_the_server_does_not_outlive_its_starter(tiny: Path, how: signal.Signals
         import time
         from pathlib import Path
         from unspool.cli.engines import llama_server
-        signal.signal(signal.SIGINT, signal.default_int_handler)  # what a shell runs behind `&` ignores it from the start
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # behind `&` a shell has it ignored
         with llama_server(Path({str(tiny)!r})) as base_url:
             print(base_url, flush=True)
             for _ in range(300):  # an interrupt that comes just before one long wait is seen only after it
