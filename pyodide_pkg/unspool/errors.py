@@ -188,8 +188,21 @@ class UnspoolError(Exception):
         if self.text:
             wire["text"] = self.text
         if self.partial_value is not None:
-            wire["partialValue"] = self.partial_value
+            wire["partialValue"] = _json_safe(self.partial_value)
         return wire
+
+
+def _json_safe(value: Any) -> Any:
+    """Give what was read of an answer as data of JSON: in Python syntax it may say more than JSON can."""
+    inner: Any = value
+    if isinstance(value, bytes):
+        return value.decode("latin-1")
+    if isinstance(value, Mapping):
+        return {key if isinstance(key, str) else repr(key): _json_safe(item) for key, item in inner.items()}
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return [_json_safe(item) for item in inner]
+    written = getattr(inner, "to_wire", None)  # of constructors, sets and names as they were written
+    return inner if written is None else written()
 
 
 def _remade(kind: type[UnspoolError], args: tuple[Any, ...], members: Mapping[str, Any]) -> UnspoolError:
@@ -366,6 +379,8 @@ def blank_out(error: UnspoolError, secret: str) -> None:
     error.request_id = error.request_id and redact(error.request_id, secret)
     if isinstance(error, ProviderError) and error.raw is not None:
         error.raw = _without(error.raw, secret)
+    if error.partial is not None:
+        error.partial = _message_without(error.partial, secret)
     if error.__cause__ is not None:
         import traceback
 
@@ -375,11 +390,30 @@ def blank_out(error: UnspoolError, secret: str) -> None:
     error.__context__ = None
 
 
+def _message_without(message: Message, secret: str) -> Message:
+    """What a server says about an answer may be the key that it was sent; the answer itself is the model's."""
+    origin, raw = message.origin, message.raw_finish_reason
+    told = [origin and origin.model, origin and origin.response_id, raw, message.metadata]
+    said = _without(told, secret)
+    if said == told:
+        return message
+    model, response_id, raw, metadata = said
+    return type(message)(
+        message.role,
+        message.parts,
+        finish_reason=message.finish_reason,
+        raw_finish_reason=raw,
+        usage=message.usage,
+        origin=origin and type(origin)(origin.adapter, model, response_id),
+        metadata=metadata,
+    )
+
+
 def _without(value: Any, secret: str) -> Any:
     if isinstance(value, str):
         return redact(value, secret)
     if isinstance(value, Mapping):
         return {redact(name, secret): _without(item, secret) for name, item in cast("Mapping[str, Any]", value).items()}
-    if isinstance(value, list):
+    if isinstance(value, list | tuple):
         return [_without(item, secret) for item in cast("Sequence[Any]", value)]
     return value

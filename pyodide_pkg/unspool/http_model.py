@@ -161,17 +161,18 @@ async def fetch_key(api_key: ApiKey) -> str | None:
     """
     if api_key is None or isinstance(api_key, str):
         return api_key
+    key: Any = None
+    failed = ""
     try:
-        key: Any = api_key()
+        key = api_key()
         if inspect.isawaitable(key):
             key = await key
     except UnspoolError:
         raise
     except Exception as error:
-        # The message may quote what the function sent to get the key, so only its type is shown.
-        raise ConfigError(
-            "MISSING_CREDENTIAL", f"The function that fetches the key failed: {type(error).__name__}."
-        ) from error
+        failed = type(error).__name__
+    if failed:  # outside of the handler: the foreign error may quote what was sent to get the key
+        raise ConfigError("MISSING_CREDENTIAL", f"The function that fetches the key failed: {failed}.")
     if not isinstance(key, str) or not key:
         raise ConfigError("MISSING_CREDENTIAL", "The function that fetches the key gave no text.")
     return key

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import base64
 import copy
+import json
 import pickle
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 import pytest
 
@@ -26,7 +28,12 @@ from unspool.errors import (
     redact,
     shown_url,
 )
-from unspool.messages import AssistantMessage
+from unspool.messages import AssistantMessage, Message, Origin
+from unspool.structured.py_values import PyName, PyObject, PySet
+
+
+def _written(name: str, fields: Mapping[str, object]) -> Mapping[str, object]:
+    return {"pythonClass": name, "fields": fields}
 
 
 def test_every_error_is_an_unspool_error() -> None:
@@ -101,6 +108,57 @@ def test_wire_form_of_scanner_and_validation_errors() -> None:
     validation.partial_value = {}
     assert validation.to_wire()["text"] == "{"
     assert validation.to_wire()["partialValue"] == {}
+
+
+@pytest.mark.parametrize(
+    ("value", "data"),
+    [
+        (b"\xff", "\xff"),
+        ((1, [b"a", (None, 2.5)]), [1, ["a", [None, 2.5]]]),
+        ({1: {None: "x"}, b"k": 10**30, "n": ()}, {"1": {"None": "x"}, "b'k'": 10**30, "n": []}),
+        (PyObject("A", {0: b"x", "s": PySet([1, 1, (2,)])}), _written("A", {"0": "x", "s": {"pythonSet": [1, [2]]}})),
+        ([{"a": PyObject("A", {})}, PyName("Color.RED")], [{"a": _written("A", {})}, {"pythonName": "Color.RED"}]),
+    ],
+    ids=["bytes", "tuple", "mapping", "constructor", "inside"],
+)
+def test_what_was_read_in_python_syntax_is_json_too(value: object, data: object) -> None:
+    error = OutputValidationError("OUTPUT_INVALID", "x")
+    error.partial_value = value
+    assert json.loads(json.dumps(error.to_wire()["partialValue"], allow_nan=False)) == data
+
+
+@dataclass
+class _Answer:
+    n: int
+
+
+@pytest.mark.parametrize(
+    "answer",
+    ["_Answer(n={1, b'\\xff', (2,)}, ", "_Answer(n=0x" + "f" * 3000 + ", ", "_Answer(n=1e999, ", "_Answer(n={1: "],
+)
+async def test_errors_of_answers_in_python_syntax_are_json(answer: str) -> None:
+    from unspool import query
+    from unspool.testing import StaticResponse
+
+    with pytest.raises(OutputValidationError) as caught:
+        await query("Hi", _Answer, lm=StaticResponse(answer), protocol="python")
+    assert caught.value.partial_value is not None
+    assert json.loads(json.dumps(caught.value.to_wire(), allow_nan=False))["partialValue"]["pythonClass"] == "_Answer"
+
+
+def test_a_message_that_failed_keeps_no_key() -> None:
+    """What a server says of an answer may be what it was sent; the words of the model are left."""
+    key = "PlainMarker_0123456789"
+    origin = Origin("openai-chat", f"m {key}", key)
+    error = ProviderError("PROVIDER", "x")
+    error.partial = Message("assistant", "Hi", raw_finish_reason=key, origin=origin, metadata={"fingerprint": [key]})
+    errors.blank_out(error, key)
+    assert key not in repr(error.to_wire())
+    assert error.partial.text == "Hi"
+    assert error.partial.origin == Origin("openai-chat", "m [redacted]", "[redacted]")
+    left = error.partial
+    errors.blank_out(error, "another-key-0123456789")
+    assert error.partial is left
 
 
 def test_status_zero_is_not_absent() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import traceback
 from typing import Any
@@ -80,10 +81,11 @@ ECHO = json.dumps({"error": {"message": f"no: {SECRET}", "code": SECRET, "detail
         HttpResponse(200, {"content-type": SECRET}, f"echo {SECRET}".encode()),
         b"data: " + ECHO + b"\n\n",
         f"data: {SECRET}\n\n".encode(),
+        f'data: {{"id":"{SECRET}","model":"{SECRET}","choices":[{{"delta":{{"content":"H"}}}}]}}\n\n'.encode(),
         HttpResponse(200, None, [RuntimeError(f"lost {SECRET}")]),
         RuntimeError(f"cannot open {SECRET}"),
     ],
-    ids=["status", "page", "foreign", "object", "not-json", "broken", "not-opened"],
+    ids=["status", "page", "foreign", "object", "not-json", "origin", "broken", "not-opened"],
 )
 @pytest.mark.parametrize(
     "where",
@@ -139,6 +141,25 @@ async def test_keys_that_do_not_come(given: Any) -> None:
         await fetch_key(fetch)
     assert caught.value.code == ("UNSUPPORTED" if isinstance(given, ConfigError) else "MISSING_CREDENTIAL")
     assert "secret" not in str(caught.value)
+    assert "secret" not in "".join(traceback.format_exception(caught.value))
+    assert (caught.value.__cause__, caught.value.__context__) == (None, None)
+
+
+def test_a_function_that_fails_before_it_waits() -> None:
+    """Its error may quote the request that was to fetch the key, and so may what it was caused by."""
+
+    def fetch() -> Any:
+        try:
+            raise ValueError("client_secret=sk-secret-0123456789")
+        except ValueError as error:
+            raise RuntimeError("POST refused: sk-secret-0123456789") from error
+
+    async def call() -> None:
+        await OpenAIChat("m", api_key=fetch).call("Hi")
+
+    with pytest.raises(ConfigError, match="failed: RuntimeError") as caught:
+        asyncio.run(call())
+    assert "sk-secret" not in "".join(traceback.format_exception(caught.value))
 
 
 def test_profile_and_adapter_exclude_each_other() -> None:

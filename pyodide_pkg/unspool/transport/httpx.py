@@ -11,10 +11,13 @@ import asyncio
 import contextlib
 import functools
 import socket
-from collections.abc import AsyncGenerator, Mapping
+import sys
+import types
+import weakref
+from collections.abc import AsyncGenerator, Awaitable, Generator, Mapping
 from http.cookiejar import DefaultCookiePolicy
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from unspool.contracts import HttpRequest, Response
 from unspool.errors import (
@@ -27,6 +30,7 @@ from unspool.errors import (
 )
 from unspool.transport import DEFAULT_IDLE_TIMEOUT_S, DEFAULT_TIMEOUT_S, redirect_refused
 from unspool.transport.draining import Draining
+from unspool.transport.quiet_logs import logs_without
 from unspool.transport.time_limit import TimeLimit, time_limit
 
 if TYPE_CHECKING:
@@ -79,6 +83,9 @@ class HttpxTransport:
         self._timeout_s = timeout_s
         self._idle_timeout_s = idle_timeout_s
         self._connections: dict[asyncio.AbstractEventLoop, _Connections] = {}
+        # Collected in a cycle, connections would be finalized in any order, and sockets before who closes them. What
+        # this holds is no garbage until its call has dropped it, which is when the transport is gone.
+        weakref.finalize(self, self._connections.clear).atexit = False
 
     async def open(self, request: HttpRequest) -> Response:
         """Send the request and wait for the headers; any status but a redirect gives a response.
@@ -107,7 +114,8 @@ class HttpxTransport:
                     content=request.body,
                     timeout=httpx2.Timeout(None, connect=CONNECT_TIMEOUT_S),
                 )
-                response = await client.send(sent, stream=True, follow_redirects=False)
+                with logs_without(request.secrets()):
+                    response = await client.send(sent, stream=True, follow_redirects=False)
         except TimeoutError:
             failure = RequestTimeoutError(f"No response within {self._timeout_s:g} seconds.")
         except Exception as error:
@@ -115,7 +123,7 @@ class HttpxTransport:
         if failure is not None:
             raise failure  # outside of the handler: the foreign error may show a header, and must not be its context
         assert response is not None
-        opened = HttpxResponse(response, self._idle_timeout_s, connections)
+        opened = HttpxResponse(response, self._idle_timeout_s, connections, request.secrets())
         if 300 <= response.status_code < 400:
             await opened.close()
             raise redirect_refused()
@@ -129,8 +137,8 @@ class HttpxTransport:
     async def _connections_here(self) -> _Connections:
         """Give those of the running loop."""
         loop = asyncio.get_running_loop()
-        for dead in [other for other in self._connections if other.is_closed()]:
-            del self._connections[dead]
+        for dead in [other for other in list(self._connections) if other.is_closed()]:  # as it is: threads share it
+            self._connections.pop(dead, None)
         here = self._connections.get(loop)
         if here is None or (self._client is None and here.client.is_closed):
             here = _Connections(self._client or _make_client())
@@ -185,8 +193,14 @@ class HttpxResponse(Draining):
     status: int
     headers: Mapping[str, str]
 
-    def __init__(self, response: httpx2.Response, idle_timeout_s: float | None, connections: _Connections) -> None:
-        """Take over an open response of a client."""
+    def __init__(
+        self,
+        response: httpx2.Response,
+        idle_timeout_s: float | None,
+        connections: _Connections,
+        secrets: tuple[str, ...] = (),
+    ) -> None:
+        """Take over an open response of a client, to a request with such secrets."""
         self.status = response.status_code
         self.headers = {name.lower(): value for name, value in response.headers.items()}
         self._response = response
@@ -194,8 +208,10 @@ class HttpxResponse(Draining):
         self._idle_timeout_s = idle_timeout_s
         self._idle_limit = TimeLimit(idle_timeout_s)
         self._slices: AsyncGenerator[bytes] = response.aiter_bytes()
+        self._secrets = secrets
+        self._begun = False
         self._loop = asyncio.get_running_loop()
-        for dead in [other for other in _open_responses if other._loop.is_closed()]:
+        for dead in [other for other in list(_open_responses) if other._loop.is_closed()]:
             _open_responses.discard(dead)
         _open_responses.add(self)
         self._aborted = False
@@ -218,7 +234,8 @@ class HttpxResponse(Draining):
             self._reading = True
             try:
                 async with self._idle_limit:
-                    data = await anext(self._slices, None)
+                    with logs_without(self._secrets):
+                        data = await self._next()
             except TimeoutError:
                 failure = RequestTimeoutError(f"Nothing was received for {self._idle_timeout_s:g} seconds.")
             except Exception as error:
@@ -231,6 +248,12 @@ class HttpxResponse(Draining):
             self.abort()
             raise failure
         return data
+
+    def _next(self) -> Awaitable[bytes | None]:
+        if self._begun:
+            return anext(self._slices, None)
+        self._begun = True
+        return _begin_unlisted(self._slices)
 
     def abort(self) -> None:
         """Stop receiving at once: the connection is shut down here, and released on its loop. Idempotent."""
@@ -292,6 +315,33 @@ class HttpxResponse(Draining):
                 await self._response.aclose()
         finally:
             _open_responses.discard(self)
+
+
+@types.coroutine
+def _begin_unlisted(slices: AsyncGenerator[bytes]) -> Generator[Any, Any, bytes | None]:
+    """Take the first step of generators that stand inside each other, and keep the loop from listing them.
+
+    A loop that ends closes all that it has listed at once, where each would close the next or is at work: they fail,
+    and it reports that. A response is released in order, by itself or with its client.
+    """
+    listing = sys.get_asyncgen_hooks().firstiter
+    sys.set_asyncgen_hooks(firstiter=None)
+    try:
+        try:
+            run = anext(slices, None).__await__()
+            waited = run.send(None)
+        finally:
+            sys.set_asyncgen_hooks(firstiter=listing)
+        while True:
+            try:
+                sent = yield waited
+            except BaseException as error:
+                waited = run.throw(error)
+            else:
+                waited = run.send(sent)
+    except StopIteration as end:
+        data: bytes | None = end.value
+        return data
 
 
 def _failure(error: Exception, request: HttpRequest | None) -> UnspoolError:

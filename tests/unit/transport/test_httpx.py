@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import gc
 import gzip
 import logging
+import re
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from typing import Any
 
 import httpx2
@@ -15,7 +17,7 @@ import pytest
 from tests.tools.fault_server import FaultServer
 
 from unspool.contracts import HttpRequest
-from unspool.errors import CallCancelledError, ConfigError, NetworkError, RequestTimeoutError
+from unspool.errors import CallCancelledError, ConfigError, NetworkError, ProviderError, RequestTimeoutError
 from unspool.llms import OpenAIChat
 from unspool.transport import httpx as module
 from unspool.transport.httpx import HttpxTransport
@@ -243,6 +245,124 @@ async def test_logs_show_no_key(server: FaultServer, caplog: pytest.LogCaptureFi
             pass
     assert caplog.records
     assert KEY not in caplog.text
+
+
+@contextlib.asynccontextmanager
+async def answering(answer: bytes, left: asyncio.Event | None = None) -> AsyncGenerator[str]:
+    """Serve these very bytes to each request, and keep the connection until the client has left it."""
+    writers: list[asyncio.StreamWriter] = []
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writers.append(writer)
+        with contextlib.suppress(asyncio.IncompleteReadError, ConnectionError):
+            while head := await reader.readuntil(b"\r\n\r\n"):
+                length = re.search(rb"(?i)content-length: (\d+)", head)
+                await reader.readexactly(int(length[1]) if length else 0)
+                writer.write(answer)
+        writer.close()
+        if left is not None:
+            left.set()
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    try:
+        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
+    finally:
+        server.close()
+        for writer in writers:
+            writer.close()
+
+
+@pytest.mark.parametrize("own", [True, False], ids=["own", "given"])
+@pytest.mark.parametrize(
+    "answer",
+    [
+        b"HTTP/1.1 401 X\r\nx-echo: %s; %s; %s\r\ncontent-length: 0\r\n\r\n",
+        b"HTTP/1.1 200 X\r\n%s %s %s\r\n\r\n",
+        b"HTTP/1.1 200 X\r\ntransfer-encoding: chunked\r\n\r\n%s %s %s\r\n",
+    ],
+    ids=["header", "no-header", "no-chunk"],
+)
+async def test_logs_show_nothing_of_an_address_or_of_an_echo(
+    caplog: pytest.LogCaptureFixture, own: bool, answer: bytes
+) -> None:
+    """httpx2 logs addresses at INFO; what it is made of logs headers, and lines that are no HTTP, at DEBUG."""
+    caplog.set_level(logging.DEBUG)
+    value = "query-marker-0123456789"
+    echo = answer % (KEY.encode(), f"Bearer {KEY}".encode(), value.encode())
+    async with answering(echo) as url, httpx2.AsyncClient() as client:
+        url += f"?api-version=7&api-key={value}&code=hunter2"
+        lm = OpenAIChat("m", api_key=KEY, base_url=url, transport=HttpxTransport(None if own else client))
+        stream = lm.stream("Hi")
+        while await stream.read() is not None:
+            pass
+    assert {"httpcore2.http11"} < {record.name for record in caplog.records}
+    for secret in (KEY, value, "hunter2"):
+        assert secret not in caplog.text
+        assert secret not in repr([(record.msg, record.args) for record in caplog.records])
+    if b"401" in answer:
+        assert "/v1/chat/completions?api-version=7&[redacted]&code=[redacted]" in caplog.text
+
+
+async def test_logs_of_other_requests_are_left_alone(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
+    echo = b"HTTP/1.1 401 X\r\nx-echo: %s\r\ncontent-length: 0\r\n\r\n" % KEY.encode()
+    async with answering(echo) as url, httpx2.AsyncClient() as client:
+        lm = OpenAIChat("m", api_key=KEY, base_url=url, transport=HttpxTransport(client))
+        with pytest.raises(ProviderError):
+            await lm.call("Hi")
+        assert KEY not in caplog.text
+        await client.get(f"{url}?q={KEY}")
+    assert f"?q={KEY}" in caplog.text
+
+
+async def test_a_model_that_is_collected_in_a_cycle_closes_its_connections() -> None:
+    """Warnings, of sockets that were collected before they were closed, are errors here."""
+
+    class App:
+        pass
+
+    left = asyncio.Event()
+    async with answering(b"HTTP/1.1 200 X\r\ncontent-length: 0\r\n\r\n", left) as url:
+        app: Any = App()
+        app.itself = app
+        app.transport = HttpxTransport()
+        response = await app.transport.open(HttpRequest("GET", url, {}, b""))
+        assert await response.read() is None
+        await response.close()
+        del app, response
+        gc.collect()
+        await asyncio.wait_for(left.wait(), 5)
+    gc.collect()
+
+
+@pytest.mark.parametrize("fault", ["stall", "drip", "endless"])
+def test_a_loop_that_ends_with_a_stream_has_nothing_to_report(fault: str, caplog: pytest.LogCaptureFixture) -> None:
+    """The generators of httpx2 stand inside each other: closed all at once, each is in the next one's way."""
+
+    async def leave() -> Any:
+        async with FaultServer() as server:
+            lm = OpenAIChat("m", api_key=KEY, base_url=f"{server.url}/{fault}/{server.new_run()}")
+            streams = [lm.stream("Hi") for _ in range(4)]
+            for stream in streams:
+                await stream.read()
+            return streams
+
+    streams = asyncio.run(leave())
+    assert [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING] == []
+    streams.clear()
+    gc.collect()
+
+
+async def test_the_first_step_of_a_body_may_be_cancelled(server: FaultServer) -> None:
+    request, run = post(server, "stall-at-once")
+    response = await HttpxTransport().open(request)
+    task = asyncio.ensure_future(response.read())
+    await asyncio.sleep(0)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    await response.close()
+    assert (await server.seen(run))["ended_by"] == ["client"]
 
 
 def test_without_httpx_the_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
