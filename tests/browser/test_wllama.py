@@ -248,7 +248,7 @@ async def test_an_answer_cut_by_its_limit_is_no_value(local: Client) -> None:
 async def test_integers_beyond_javascript_are_refused(local: Client) -> None:
     schema = {
         "type": "object",
-        "properties": {"n": {"type": "integer", "minimum": 10**17, "maximum": 10**17 + 9}},
+        "properties": {"n": {"type": "integer", "enum": [10**17 + 1, 10**17 + 3]}},
         "required": ["n"],
         "additionalProperties": False,
     }
