@@ -14,7 +14,7 @@ from unspool.messages import Usage
 from unspool.schema import NativeOutput, Schema
 from unspool.schema.json_schema import WRAPPER
 from unspool.schema.partial_builder import PartialBuilder
-from unspool.schema.problem import Problem
+from unspool.schema.problem import Problem, said_by
 from unspool.schema.subschemas import is_object
 from unspool.schema.text import Protocol
 from unspool.schema.tree_follower import TreeFollower
@@ -157,13 +157,23 @@ class AnswerMachine:
             The terminal event: the answer is invalid for this reason. What went wrong with another call of a model, if
             that is the reason, is no fault of the answer, and is told as it is.
         """
+        if isinstance(reason, UnspoolError) and reason.partial is not None:
+            return GenerationFailed(reason)
         if isinstance(reason, OutputValidationError):
             return self._ended(ParsingFailed(reason))
         if isinstance(reason, UnspoolError):
             return self._ended(GenerationFailed(reason))
-        failed = _failed("OUTPUT_INVALID", f"The answer was refused: {type(reason).__name__}: {reason}")
+        failed = _failed("OUTPUT_INVALID", f"The answer was refused: {said_by(reason)}")
         failed.error.__cause__ = reason
         return self._ended(failed)
+
+    def stopped(self) -> StructuredEvent[Any]:
+        """End an answer that was valid because its caller wants it no more.
+
+        Returns:
+            The terminal event.
+        """
+        return self._ended(Cancelled(CallCancelledError()))
 
     def feed(self, chunks: Sequence[Chunk], *, tells: bool = True) -> list[StructuredEvent[Any]]:
         """Read the chunks of one slice of the network.

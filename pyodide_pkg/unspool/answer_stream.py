@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
@@ -15,6 +17,7 @@ from unspool.model import ChunkStream
 from unspool.partial_stream import Items, Partials, list_path
 from unspool.schema.partial_builder import PartialBuilder
 from unspool.schema.tree_follower import TreeFollower
+from unspool.signals import SignalListener
 from unspool.structured.events import (
     Cancelled,
     GenerationComplete,
@@ -27,6 +30,9 @@ from unspool.structured.reply import Repair
 Check = Literal["report", "stop"]
 Transform = Callable[[Any], Any | Awaitable[Any]]
 """What is done to a validated value; what it gives, or what comes of waiting for that, takes its place."""
+
+RELEASE_S = 1.0
+"""How long is waited for a transform that was cancelled: one that does not listen must not hold its caller."""
 
 
 class QueryStream[T]:
@@ -46,11 +52,16 @@ class QueryStream[T]:
         *,
         check: Check | None = None,
         transform: Transform | None = None,
+        signal: object = None,
     ) -> None:
         """Made by `query_stream`."""
         self._source = source
         self._answer = answer
         self._transform = transform
+        self._listener = None if transform is None or signal is None else SignalListener(signal, self)
+        self._work: asyncio.Future[Any] | None = None  # of an asynchronous transform
+        self._held: StructuredEvent[T] | None = None  # the terminal event, which is still to be transformed
+        self._reading = self._aborted = self._left = False
         self._check: Check | None = check
         self._builder: PartialBuilder | None = answer.partial_builder() if check else None
         self._follower: TreeFollower | None = None
@@ -85,7 +96,8 @@ class QueryStream[T]:
 
         Returns:
             The events of one slice of the network, in order and never empty: the slice's text as a `TextDelta`, then
-            what it means. None after the terminal event, and after `aclose`.
+            what it means. With a `transform` the terminal event comes in a read of its own. None after the terminal
+            event, and after `aclose`.
         Raises:
             ConfigError: INVALID_OPTIONS when another task is already waiting.
         Cancellation:
@@ -100,6 +112,18 @@ class QueryStream[T]:
             rest = list(self._rest)
             self._rest.clear()
             return rest
+        if self._reading:
+            raise ConfigError("INVALID_OPTIONS", "Another task is already reading this stream.")
+        self._reading = True
+        try:
+            return await self._advance(tells)
+        finally:
+            self._reading = False
+
+    async def _advance(self, tells: bool) -> list[StructuredEvent[T]] | None:
+        if self._held is not None:
+            terminal, self._held = self._held, None
+            return await self._ending(terminal)
         events: list[StructuredEvent[T]] = []
         while not events:
             batch = None if self._answer.done else await self._source.read()
@@ -115,23 +139,54 @@ class QueryStream[T]:
         if self._answer.done:
             # Before the reader learns of the end, so that no token is paid for that nobody wants.
             await self._source.aclose()
-            events[-1] = await self._last(events[-1])
-        return events
+            terminal = events.pop()
+            if events and self._transform is not None:
+                self._held = terminal  # what a transform waits for holds back nothing that is there
+            else:
+                events += await self._ending(terminal) or ()
+        return events or None
 
-    async def _last(self, terminal: StructuredEvent[T]) -> StructuredEvent[T]:
-        """Give the terminal event as the reader is to have it."""
+    async def _ending(self, terminal: StructuredEvent[T]) -> list[StructuredEvent[T]] | None:
+        """Give the terminal event as the reader is to have it; None when the stream was left meanwhile."""
         if isinstance(terminal, GenerationComplete) and self._transform is not None:
             try:
-                result = self._transform(terminal.result)
-                terminal.result = await result if isawaitable(result) else result
+                result: Any = None if self._is_stopped() else self._transform(terminal.result)
+                if isawaitable(result):
+                    result = await self._awaited(result)
+                terminal.result = result
             except Exception as error:  # the application's own words on why the answer will not do
                 terminal = self._answer.turned_down(error)
+            if self._left:
+                return None
+            if self._is_stopped():
+                terminal = self._answer.stopped()
         if isinstance(terminal, GenerationComplete):
             if self._builder is not None:
                 self._builder.finish(terminal.result)
         elif isinstance(terminal, ParsingFailed | GenerationFailed | Cancelled):
             terminal.error.partial = terminal.error.partial or self.message
-        return terminal
+        return [terminal]
+
+    def _is_stopped(self) -> bool:
+        return self._aborted or (self._listener is not None and self._listener.is_set())
+
+    async def _awaited(self, result: Awaitable[Any]) -> Any:
+        """Wait for an asynchronous transform, unless somebody stops the call; then there is no result."""
+        work = self._work = asyncio.ensure_future(result)
+        if self._listener is not None:
+            self._listener.start()
+        try:
+            await asyncio.wait([work])
+        except asyncio.CancelledError:
+            work.cancel()
+            with contextlib.suppress(asyncio.CancelledError):  # a second one
+                await asyncio.wait([work], timeout=RELEASE_S)
+            raise
+        finally:
+            self._work = None
+            if self._listener is not None:
+                await self._listener.close()
+        return None if work.cancelled() and (self._aborted or self._left) else work.result()
 
     def partials(self) -> Partials[T]:
         """Watch the value grow.
@@ -204,11 +259,19 @@ class QueryStream[T]:
 
         Whoever reads on gets `Cancelled` as the terminal event. Idempotent; does nothing once the answer is over.
         """
+        self._aborted = True
+        if self._work is not None:
+            self._work.cancel()
         self._source.abort()
 
     async def aclose(self) -> None:
         """Leave the stream: abort the request, wait until all is released. Nothing more is given. Idempotent."""
         self._rest.clear()
+        self._left, self._held = True, None
+        work = self._work
+        if work is not None and work is not asyncio.current_task():  # a transform may leave its own stream
+            work.cancel()
+            await asyncio.wait([work], timeout=RELEASE_S)
         await self._source.aclose()
 
     async def __aenter__(self) -> Self:

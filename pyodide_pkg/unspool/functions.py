@@ -110,7 +110,7 @@ class Question:
     def stream(self, lm: LanguageModel, turn: Sequence[Message] = ()) -> QueryStream[Any]:
         answer = AnswerMachine(self.schema, protocol=self.protocol, native=self.native, **self.settings)
         chunks = lm.stream([*self.messages, *turn], signal=self.signal, **self.options)
-        return QueryStream(chunks, answer, check=self.check, transform=self.transform)
+        return QueryStream(chunks, answer, check=self.check, transform=self.transform, signal=self.signal)
 
     def _ask(self, schema: Schema[Any], lm: LanguageModel) -> None:
         """Say what is asked for: to the model in words, or to the provider."""
@@ -294,19 +294,21 @@ async def query(
     turn: list[Message] = []
     while True:
         stream = asked.stream(lm, turn)
-        try:
-            result = await _result_of(stream)
-        except OutputValidationError as error:
-            if stream.message.tool_calls:
-                raise  # nothing was wrong with the answer: it is still to come
+        end = await _end_of(stream)
+        if isinstance(end, GenerationComplete):
+            result = end.result
+        else:
+            error = end.error
+            if not isinstance(end, ParsingFailed) or stream.message.tool_calls:
+                raise error  # nothing was wrong with the answer, or it is still to come
             repeated = any(error.text == earlier.text for earlier in attempts)
-            error.attempts = tuple(attempts)
-            attempts.append(error)
+            end.error.attempts = tuple(attempts)
+            attempts.append(end.error)
             if error.code == "OUTPUT_INVALID" and len(attempts) <= max_repairs and not repeated:
                 turn = repair_turn(error.text, error.message)
                 continue
             if default is LEFT_OUT:
-                raise
+                raise error
             result = default
         return (result, stream.message) if returns_message else result
 
@@ -387,20 +389,28 @@ async def complete[R](value: R, T: Any = None, *, lm: LanguageModel, **options: 
     return completed
 
 
-async def _result_of(stream: QueryStream[Any]) -> Any:
+type _End = GenerationComplete[Any] | ParsingFailed | GenerationFailed | Cancelled
+
+
+async def _end_of(stream: QueryStream[Any]) -> _End:
     async with stream:
         async for event in stream:
-            if isinstance(event, GenerationComplete):
-                return event.result
-            if isinstance(event, ParsingFailed | GenerationFailed | Cancelled):
-                raise event.error
+            if isinstance(event, GenerationComplete | ParsingFailed | GenerationFailed | Cancelled):
+                return event
     raise AssertionError("a query stream ended without a terminal event")
+
+
+async def _result_of(stream: QueryStream[Any]) -> Any:
+    end = await _end_of(stream)
+    if isinstance(end, GenerationComplete):
+        return end.result
+    raise end.error
 
 
 def repair_turn(answer: str | None, fault: str) -> list[Message]:
     """Show a model its answer, and what is wrong with it."""
     words = f"That answer cannot be used. {fault}\nAnswer the question again, in the form that was asked for."
-    return [AssistantMessage(answer or "…"), UserMessage(words)]
+    return [AssistantMessage(answer if answer and answer.strip() else "…"), UserMessage(words)]
 
 
 def _question_at(messages: Sequence[Message]) -> int:

@@ -140,6 +140,8 @@ class Provider:
             writer.write(b"0\r\n\r\n")
             await writer.drain()
             received.over.set()
+        except ConnectionError:  # a write may learn it before the watch does
+            received.gone.set()
         finally:
             watching.cancel()
 

@@ -1,4 +1,7 @@
-"""QueryStream: an answer that is judged while it is read, `check=`. How it ends and closes: test_functions.py. F17."""
+"""QueryStream: an answer that is judged while it is read, `check=`, and the wait for its transform.
+
+How it ends and closes: test_functions.py. F17.
+"""
 
 from __future__ import annotations
 
@@ -15,8 +18,10 @@ from unspool.errors import ConfigError, OutputValidationError
 from unspool.functions import query, query_stream
 from unspool.llms import FunctionModel, OpenAIChat
 from unspool.structured.events import (
+    Cancelled,
     FieldEnd,
     FieldInvalid,
+    GenerationComplete,
     ObjectEnd,
     ParsingFailed,
     StringFieldDelta,
@@ -130,3 +135,128 @@ async def test_partials_and_check_go_together() -> None:
 async def test_check_takes_two_words() -> None:
     with pytest.raises(ConfigError, match="check"):
         query_stream("?", list[Item], lm=StaticResponse(GOOD), check="yes")  # type: ignore[arg-type]
+
+
+class Waiting:
+    """A transform that waits until it is let go, or cancelled."""
+
+    def __init__(self) -> None:
+        self.begun = asyncio.Event()
+        self.go_on = asyncio.Event()
+        self.cancelled = False
+
+    async def __call__(self, value: Any) -> Any:
+        self.begun.set()
+        try:
+            await self.go_on.wait()
+        except asyncio.CancelledError:
+            self.cancelled = True
+            raise
+        return value
+
+
+async def events_of(stream: QueryStream[Any]) -> list[Any]:
+    return [event async for event in stream]
+
+
+@pytest.mark.parametrize("way", ["abort", "signal"])
+async def test_a_stop_ends_the_wait(way: str) -> None:
+    waiting, signal = Waiting(), asyncio.Event()
+    stream = query_stream("?", list[int], lm=StaticResponse("[1, 2]"), transform=waiting, signal=signal)
+    task = asyncio.create_task(events_of(stream))
+    await waiting.begun.wait()
+    if way == "abort":
+        stream.abort()
+    else:
+        signal.set()
+    async with asyncio.timeout(5):
+        last = (await task)[-1]
+    assert isinstance(last, Cancelled)
+    assert (last.error.code, last.error.text, last.error.partial_value) == ("ABORTED", "[1, 2]", [1, 2])
+    assert waiting.cancelled
+
+
+async def test_a_signal_that_is_set_before_the_transform() -> None:
+    signal = asyncio.Event()
+    stream = query_stream("?", list[int], lm=StaticResponse("[1]"), transform=Waiting(), signal=signal)
+    assert await stream.read()  # all that is there, but for the end
+    signal.set()
+    async with asyncio.timeout(5):
+        assert isinstance((await events_of(stream))[-1], Cancelled)
+
+
+async def test_leaving_ends_the_wait_of_the_reader() -> None:
+    waiting = Waiting()
+    stream = query_stream("?", list[int], lm=StaticResponse("[1]"), transform=waiting)
+    task = asyncio.create_task(events_of(stream))
+    await waiting.begun.wait()
+    async with asyncio.timeout(5):
+        await stream.aclose()
+        assert not any(isinstance(event, GenerationComplete | Cancelled) for event in await task)
+    assert waiting.cancelled
+    assert await stream.read() is None
+
+
+async def test_a_second_reader_is_told() -> None:
+    waiting = Waiting()
+    stream = query_stream("?", list[int], lm=StaticResponse("[1]"), transform=waiting)
+    task = asyncio.create_task(events_of(stream))
+    await waiting.begun.wait()
+    with pytest.raises(ConfigError, match="Another task is already reading"):
+        await stream.read()
+    waiting.go_on.set()
+    assert isinstance((await task)[-1], GenerationComplete)
+
+
+async def test_cancelling_the_reader_cancels_the_transform() -> None:
+    waiting = Waiting()
+    stream = query_stream("?", list[int], lm=StaticResponse("[1]"), transform=waiting)
+    task = asyncio.create_task(events_of(stream))
+    await waiting.begun.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert waiting.cancelled
+    assert await stream.read() is None
+
+
+async def test_items_come_before_the_transform_is_done() -> None:
+    waiting = Waiting()
+    items = query_stream("?", list[int], lm=StaticResponse("[1, 2, 3]"), transform=waiting).items()
+    async with asyncio.timeout(5):
+        assert [await anext(items) for _ in range(2)] == [1, 2]
+    await items.aclose()
+
+
+async def test_an_invalid_answer_of_a_nested_query_is_told_as_it_is() -> None:
+    """No repair turn and no default: nothing was wrong with the outer answer."""
+    asked: list[str] = []
+
+    async def outer(request: Any) -> Any:
+        asked.append(request.messages[-1].text)
+        yield "[1]"
+
+    async def nested(value: list[int]) -> int:
+        return await query("inner", int, lm=StaticResponse("INNER"))
+
+    with pytest.raises(OutputValidationError) as caught:
+        await query("outer", list[int], lm=FunctionModel(outer), transform=nested, max_repairs=2, default=[0])
+    assert (caught.value.text, len(asked)) == ("INNER", 1)
+    assert caught.value.partial is not None
+    assert caught.value.partial.text == "INNER"
+
+
+class Mute(Exception):
+    def __str__(self) -> str:
+        raise RuntimeError("no words")
+
+
+@pytest.mark.parametrize("error", [ValueError("z" * 100_000), Mute()], ids=["long", "mute"])
+async def test_words_of_an_exception(error: Exception) -> None:
+    def refuse(value: Any) -> Any:
+        raise error
+
+    with pytest.raises(OutputValidationError) as caught:
+        await query("?", list[int], lm=StaticResponse("[1]"), transform=refuse)
+    assert type(error).__name__ in caught.value.message
+    assert len(json.dumps(caught.value.to_wire())) < 5_000

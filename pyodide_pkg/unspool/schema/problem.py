@@ -18,7 +18,7 @@ ProblemKind = Literal[
 ]
 
 _WORD = re.compile(r"[^\W\d]\w*")
-
+_MAX_WORDS = 1_000
 
 NOTHING: Any = object()
 """Stands for the value of a member that is missing."""
@@ -58,3 +58,19 @@ def path_text(path: Sequence[Any]) -> str:
         else:
             text += f"[{step!r}]"
     return text
+
+
+def said_by(error: Exception) -> str:
+    """Name an exception of the application and give its words.
+
+    Args:
+        error: whatever it is; also one whose own `__str__` raises.
+    Returns:
+        The type, and up to 1,000 characters of the words if there are any.
+    """
+    try:
+        words = str(error)
+    except Exception:  # its words cannot be had
+        words = ""
+    name = type(error).__name__
+    return f"{name}: {words[:_MAX_WORDS]}{'…' if len(words) > _MAX_WORDS else ''}" if words else name

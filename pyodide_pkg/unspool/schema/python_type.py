@@ -18,7 +18,7 @@ from unspool.schema.attrs_class import with_attrs
 from unspool.schema.constructors import SLICE
 from unspool.schema.json_schema import lookalikes, without_hidden, without_titles
 from unspool.schema.places import MAX_ATTEMPTS, Places
-from unspool.schema.problem import Problem
+from unspool.schema.problem import Problem, said_by
 from unspool.schema.schema_generator import schema_generator
 from unspool.schema.shape import EnumShape, Record, Shape, is_name, parts
 from unspool.schema.shape_reader import ShapeReader
@@ -189,7 +189,7 @@ class PythonType[T]:
             count = count if count > MAX_KEPT else 0
             raise invalid(name, pydantic_problems(error, value), count=count, python=python) from error
         except Exception as error:  # a validator of the application may raise anything: it still is a refused answer
-            raise invalid(name, [Problem((), f"{type(error).__name__}: {error}")]) from error
+            raise invalid(name, [Problem((), said_by(error))]) from error
 
     def _refuse_attempts(self, name: str, value: Any, objects: int, lists: int) -> None:
         if _attempts(value, objects, lists) > MAX_ATTEMPTS:
