@@ -11,8 +11,10 @@ demo: setup   ## a typed answer from a real model in a web page (ENGINE=page|lla
 	$(bin)/unspool demo
 serve: setup   ## the demo page, until interrupted
 	$(bin)/unspool serve
+# A browser on a busy machine now and then loses a worker or an engine: what failed there is asked once more, alone.
 test: setup check dist build/stamps/downloads build/sdks/.ready web/test-sdks/node_modules/.ready   ## everything: checks, then all tests in every realm
-	$(bin)/pytest -n auto --maxprocesses 4 --dist loadfile --ignore tests/browser && $(bin)/pytest -n auto --maxprocesses 2 --dist worksteal tests/browser
+	$(bin)/pytest -n auto --maxprocesses 4 --dist loadfile --ignore tests/browser
+	$(bin)/pytest -n auto --maxprocesses 2 --dist worksteal tests/browser || $(bin)/pytest --last-failed tests/browser
 check: .venv/.ready web/node_modules/.ready   ## ruff, mypy, pyright, tsc
 	$(bin)/ruff check && $(bin)/ruff format --check && $(bin)/mypy && $(bin)/pyright && npm --prefix web run -s check
 bench: setup dist build/peers/.ready   ## one JSON line a figure, kept in build/bench.jsonl
