@@ -1,4 +1,4 @@
-"""PyReplyMachine against 642 replies that google/langfun was seen to read or refuse (langfun_probes.json).
+"""PyReplyMachine against 636 replies that google/langfun was seen to read or refuse (langfun_probes.json).
 
 The file's `port` outcomes are proposals with a P-number. What the syntax decides must come out as proposed, or stand in
 DIFFERENCES with the reason; where only a schema can refuse a reply, its syntax must be fine.

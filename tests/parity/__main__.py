@@ -1,7 +1,8 @@
 """`python -m tests.parity [--write]`: our schemas beside langfun's, feature by feature.
 
-Prints the table of the 39 categories of langfx.js's evaluation; with `--write` it also goes into docs/parity.md. Ends
-with a fault when an outcome is neither langfun's nor a difference that is accounted for.
+Prints the table of the 39 categories of langfx.js's evaluation, and that of the further features that were probed;
+with `--write` they also go into docs/parity.md. Ends with a fault when an outcome is neither langfun's nor a difference
+that is accounted for.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from pathlib import Path
 
 from tests.conftest import MISSING_DATA, REPO, shared_data_folder
 from tests.parity.features import features_of
-from tests.parity.table import Row, markdown
+from tests.parity.table import Row, tables
 
 PAGE = REPO / "docs" / "parity.md"
 BEGIN, END = "<!-- make parity: begin -->", "<!-- make parity: end -->"
@@ -32,7 +33,7 @@ def main(arguments: list[str]) -> int:
         print(f"{MISSING_DATA} (set UNSPOOL_TEST_DATA)", file=sys.stderr)
         return 2
     rows = [Row(feature) for feature in features_of(folder)]
-    table = markdown(row for row in rows if row.feature.in_matrix)
+    table = tables(rows)
     print(table)
     if "--write" in arguments:
         Path(PAGE).write_text(written(PAGE.read_text("utf-8"), table), "utf-8")

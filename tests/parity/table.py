@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from tests.parity.features import OURS, Feature
@@ -98,7 +98,7 @@ class Row:
             rules.append("P15" if " items." in feature.text else "P18")
         if not feature.data["port_schema_text"].get("same_as_langfun"):
             rules += _RULE.findall(feature.data["port_schema_text"].get("rule") or "")
-        return rules
+        return list(dict.fromkeys(rules))
 
     def cells(self) -> list[str]:
         reasons = [f"{rule} ×{count}" if count > 1 else rule for rule, count in sorted(self.reasons.items())]
@@ -114,18 +114,36 @@ class Row:
 HEAD = ["category", "built (langfun / here)", "schema text", "probes as langfun", "others, by reason"]
 
 
-def markdown(rows: Iterable[Row]) -> str:
-    """Write the table, and the reasons that it names."""
-    rows = list(rows)
+def markdown(rows: Sequence[Row]) -> str:
+    """Write the table."""
     lines = [HEAD, ["---"] * len(HEAD), *(row.cells() for row in rows)]
     agreeing, total = sum(row.agreeing for row in rows), sum(row.total for row in rows)
     built = sum(row.feature.schema is not None for row in rows)
     same = sum(row.text == "same" for row in rows)
     lines.append(["**all**", f"**{built}/{len(rows)}**", f"**{same} same**", f"**{agreeing}/{total}**", ""])
-    table = "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
+
+
+def reasons(rows: Iterable[Row]) -> str:
+    """Write the reasons that the tables name."""
     named = {rule for row in rows for rule in (*row.reasons, *row.text_rules)}
-    reasons = [f"- {rule}: {REASONS[rule]}" for rule in sorted(named, key=lambda rule: int(rule[1:]))]
-    return "\n".join([table, "", "Reasons:", "", *reasons])
+    told = [f"- {rule}: {REASONS[rule]}" for rule in sorted(named, key=lambda rule: int(rule[1:]))]
+    return "\n".join(["Reasons:", "", *told])
+
+
+def ours(rows: Iterable[Row]) -> str:
+    """Write what is neither langfun's outcome nor the one proposed, and why."""
+    probes = [probe["id"] for row in rows for probe, _ in row.feature.probes() if probe["id"] in OURS]
+    told = Counter(OURS[probe] for probe in probes)
+    return "\n".join(f"Neither as langfun nor as proposed, {count} probes: {why}." for why, count in told.items())
+
+
+def tables(rows: Sequence[Row]) -> str:
+    """Write all that docs/parity.md shows."""
+    matrix = [row for row in rows if row.feature.in_matrix]
+    further = [row for row in rows if not row.feature.in_matrix]
+    parts = [markdown(matrix), "Further features that were probed:", markdown(further), reasons(rows), ours(rows)]
+    return "\n\n".join(parts)
 
 
 def reasons_of(data: Mapping[str, Any]) -> set[str]:
