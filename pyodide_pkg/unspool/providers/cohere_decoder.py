@@ -10,27 +10,15 @@ from __future__ import annotations
 
 from typing import Any, Literal, cast
 
-from unspool.errors import ProviderError, StreamTruncatedError, UnspoolError, WireError
-from unspool.messages import FinishReason, Origin, Replay, Usage
+from unspool.errors import WireError
+from unspool.messages import FinishReason, Replay, Usage
 from unspool.providers.cohere_messages import ADAPTER
 from unspool.providers.cohere_models import whole_count
-from unspool.providers.failure import detail_in, error_detail, said_in, stream_failure
-from unspool.providers.fields import (
-    Fields,
-    count_of,
-    fields_of,
-    kept,
-    list_of,
-    no_object,
-    report_of,
-    text_of,
-    text_or_none,
-)
-from unspool.providers.kept_chars import KeptChars
+from unspool.providers.decoder import Decoder
+from unspool.providers.failure import error_detail, stream_failure
+from unspool.providers.fields import Fields, count_of, fields_of, kept, list_of, report_of, text_of, text_or_none
 from unspool.providers.text_blocks import TextBlocks
-from unspool.stream.chunks import BlockEnd, BlockStart, Chunk, Finish, ToolArgumentsDelta, UsageReport
-from unspool.stream.excerpt import excerpt
-from unspool.structured import strict_json
+from unspool.stream.chunks import BlockEnd, BlockStart, Chunk, ToolArgumentsDelta
 
 _REASONS: dict[str, FinishReason] = {
     "COMPLETE": "stop",
@@ -39,100 +27,26 @@ _REASONS: dict[str, FinishReason] = {
     "TOOL_CALL": "tool_calls",
     "ERROR_LIMIT": "length",
     "ERROR_TOXIC": "content_filter",
+    "ERROR": "error",
+    "TIMEOUT": "error",
 }
 """An unknown one counts as "stop", with the raw one beside it."""
-_BROKEN = ("ERROR", "TIMEOUT")
 
 Piece = Literal["text", "thinking", "tool_plan"]
 
 
-class CohereDecoder:
+class CohereDecoder(Decoder):
     """Decode one answer, streamed or whole."""
 
-    __slots__ = (
-        "_called",
-        "_calls",
-        "_content",
-        "_ended",
-        "_id",
-        "_kept",
-        "_metadata",
-        "_piece",
-        "_raw_reason",
-        "_size",
-        "_stray",
-        "_texts",
-        "_usage",
-    )
+    __slots__ = ("_called", "_calls", "_content", "_piece", "_texts")
 
     def __init__(self) -> None:
+        super().__init__(ADAPTER, "answer of Cohere's")
         self._texts = TextBlocks()
         self._piece: Piece | None = None  # what the open block of text or reasoning is, in the provider's words
         self._content: int | None = None  # its number on the wire
         self._calls: dict[int | None, int] = {}  # open calls: number on the wire → block
         self._called = 0
-        self._usage: Fields | None = None
-        self._metadata: dict[str, Any] = {}
-        self._id: str | None = None
-        self._raw_reason: str | None = None
-        self._stray: str | None = None  # words of an event that is no part of an answer
-        self._size = 0  # of the event that is being read
-        self._kept = KeptChars()
-        self._ended = False
-
-    def feed(self, name: str, data: str) -> list[Chunk]:
-        """Decode one server-sent event.
-
-        Returns:
-            Chunks in order, ending with `Finish` after `message-end`, `[DONE]` or an error.
-        Raises:
-            StreamError: the code of the fault, when the data is not JSON; nothing was changed.
-        """
-        data = data.strip()
-        if self._ended or not data:
-            return []
-        if data == "[DONE]":
-            return self.finish()
-        if name == "error":
-            return self._end(stream_failure(detail_in(data)))
-        event = strict_json.loads(data, duplicate_keys="last")
-        self._size = len(data)
-        return self._take(event)
-
-    def decode(self, event: Any) -> list[Chunk]:
-        """Decode one event, or one whole answer, that is already a value.
-
-        Returns:
-            Chunks in order, ending with `Finish` after the last event, a whole answer, an error, and something that
-            cannot be meant (WireError PROTOCOL).
-        """
-        self._size = 0
-        return [] if self._ended else self._take(event)
-
-    def finish(self) -> list[Chunk]:
-        """The body is over.
-
-        Returns:
-            The end of every block, usage, and `Finish`: with StreamTruncatedError (STREAM_TRUNCATED) when the answer
-            had not come to its end, WireError (PROTOCOL) when nothing of an answer had come. Nothing when `Finish` has
-            been given.
-        """
-        if self._ended:
-            return []
-        if self._stray is not None and self._id is None and not len(self._texts):
-            return self._end(WireError("PROTOCOL", f"The response is no answer of Cohere's, but says: {self._stray}"))
-        return self._end(StreamTruncatedError())
-
-    def _take(self, event: Any) -> list[Chunk]:
-        out: list[Chunk] = []
-        try:
-            if isinstance(event, dict):
-                self._read(cast("dict[str, Any]", event), out)
-            elif event is not None:
-                raise no_object(event)
-        except (WireError, ProviderError) as error:
-            out += self._end(error)
-        return out
 
     def _read(self, event: dict[str, Any], out: list[Chunk]) -> None:
         message = fields_of(fields_of(event.get("delta")).get("message"))
@@ -161,23 +75,19 @@ class CohereDecoder:
             case "citation-end" | "debug":
                 pass
             case "message-end":
-                delta = fields_of(event.get("delta"))
-                self._read_end(delta)
-                out += self._end(_broken(delta))
+                self._read_end(fields_of(event.get("delta")), out)
             case _:
                 self._read_other(event, out)
 
     def _read_other(self, event: dict[str, Any], out: list[Chunk]) -> None:
-        detail = error_detail(event)
         said = event.get("message")
-        if detail is not None:
-            raise stream_failure(detail)
-        if isinstance(said, str) and "type" not in event:
-            raise stream_failure(event)  # the words of an error, with a status that is none
+        # Words alone are an error, too, with a status that is none.
+        if error_detail(event) is not None or (isinstance(said, str) and "type" not in event):
+            raise self._failure(event)
         if isinstance(said, dict) and "type" not in event and not len(self._texts):
             self._whole(event, cast("dict[str, Any]", said), out)
-        elif self._stray is None:
-            self._stray = excerpt(said_in(event) or ", ".join(map(str, event)))
+        else:
+            self._pass_over(event)
 
     def _whole(self, event: dict[str, Any], message: dict[str, Any], out: list[Chunk]) -> None:
         self._id = text_or_none(event, "id")
@@ -190,16 +100,17 @@ class CohereDecoder:
         for number, call in enumerate(list_of(message.get("tool_calls"))):
             self._begin_call(number, fields_of(call), out)
         self._cite(list_of(message.get("citations")))
-        self._read_end(event)
-        out += self._end(_broken(event))
+        self._read_end(event, out)
 
     def _read_content(self, content: Fields, out: list[Chunk]) -> None:
         self._add("thinking", text_of(content, "thinking"), out)
         self._add("text", text_of(content, "text"), out)
 
-    def _read_end(self, holder: Fields) -> None:
+    def _read_end(self, holder: Fields, out: list[Chunk]) -> None:
         self._raw_reason = text_or_none(holder, "finish_reason")
-        self._usage = fields_of(holder.get("usage")) or None
+        self._usage = fields_of(holder.get("usage"))
+        said = text_or_none(holder, "error")
+        out += self._end(None if said is None else stream_failure({"message": said}))
 
     def _add(self, piece: Piece, text: str, out: list[Chunk]) -> None:
         if text:
@@ -245,22 +156,29 @@ class CohereDecoder:
             known: list[Any] = self._metadata.setdefault("citations", [])
             known += (kept(citation) for citation in citations)
 
-    def _end(self, error: UnspoolError | None = None) -> list[Chunk]:
-        self._ended = True
-        out: list[Chunk] = []
+    def _is_answered(self) -> bool:
+        return self._id is not None or len(self._texts) > 0
+
+    def _end_blocks(self, out: list[Chunk]) -> None:
         self._close(out)
         out += map(BlockEnd, self._calls.values())
-        if self._usage is not None:
-            out.append(UsageReport(_usage(self._usage)))
-        raw = self._raw_reason
-        reason = _REASONS.get(raw or "", "stop")
-        if reason == "stop" and self._called:
-            reason = "tool_calls"
-        if error is not None:
-            reason = "error"
-        origin = Origin(ADAPTER, None, self._id) if self._id else None
-        out.append(Finish(reason, raw, error, origin=origin, metadata=self._metadata or None))
-        return out
+
+    def _counts(self, raw: Fields) -> Usage:
+        """`tokens` are all that the model read and wrote; what is billed of them is less."""
+        tokens = fields_of(raw.get("tokens")) or fields_of(raw.get("billed_units"))
+        asked, answered = whole_count(tokens, "input_tokens"), whole_count(tokens, "output_tokens")
+        return Usage(
+            asked,
+            answered,
+            None if asked is None or answered is None else asked + answered,
+            cached_input_tokens=whole_count(raw, "cached_tokens"),
+            reasoning_tokens=whole_count(tokens, "reasoning_tokens"),
+            raw=report_of(raw),
+        )
+
+    def _reason(self) -> FinishReason:
+        reason = _REASONS.get(self._raw_reason or "", "stop")
+        return "tool_calls" if reason == "stop" and self._called else reason
 
 
 def _call(message: Fields) -> Fields:
@@ -271,28 +189,3 @@ def _call(message: Fields) -> Fields:
     if not isinstance(call, dict):
         raise WireError("PROTOCOL", "The provider sent an event of a tool call without the call.")
     return cast("Fields", call)
-
-
-def _broken(end: Fields) -> ProviderError | None:
-    """The error for which an answer ended, if it did."""
-    said = text_or_none(end, "error")
-    reason = end.get("finish_reason")
-    if said is not None:
-        return stream_failure({"message": said})
-    if reason in _BROKEN:
-        return ProviderError("PROVIDER", f"The provider broke off the answer ({reason}).", retryable=True)
-    return None
-
-
-def _usage(raw: Fields) -> Usage:
-    """`tokens` are all that the model read and wrote; what is billed of them is less."""
-    tokens = fields_of(raw.get("tokens")) or fields_of(raw.get("billed_units"))
-    asked, answered = whole_count(tokens, "input_tokens"), whole_count(tokens, "output_tokens")
-    return Usage(
-        asked,
-        answered,
-        None if asked is None or answered is None else asked + answered,
-        cached_input_tokens=whole_count(raw, "cached_tokens"),
-        reasoning_tokens=whole_count(tokens, "reasoning_tokens"),
-        raw=report_of(raw),
-    )

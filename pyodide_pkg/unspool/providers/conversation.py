@@ -23,6 +23,7 @@ from unspool.messages import (
     ToolResult,
     UserMessage,
 )
+from unspool.messages.tool_results import cut_call
 from unspool.providers.fields import Fields
 
 _IMAGE_TYPES = ("image/jpeg", "image/png", "image/gif", "image/webp")
@@ -129,7 +130,7 @@ def arguments_text(call: ToolCall) -> str:
         ConfigError: INVALID_OPTIONS for a call that was cut.
     """
     if call.truncated:
-        raise ConfigError("INVALID_OPTIONS", f"The tool call {call.name!r} in the conversation was cut; leave it out.")
+        raise cut_call(call)
     return call.arguments if call.arguments.strip() else "{}"
 
 

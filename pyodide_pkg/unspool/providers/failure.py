@@ -120,11 +120,18 @@ def listed_in(body: object, items: object) -> list[Fields]:
 
 def detail_in(text: str) -> dict[str, Any]:
     """Give the error object that a text is: JSON, in a wrapper or bare, or words."""
+    event = event_in(text)
+    return error_detail(event) or cast("dict[str, Any]", event)
+
+
+def event_in(text: str) -> object:
+    """Give the JSON by which a text reports an error, which may be in a wrapper; else its words as an error object."""
     try:
-        value: object = strict_json.loads(text, duplicate_keys="last")
+        value: Any = strict_json.loads(text, duplicate_keys="last")
     except StreamError:
         value = None
-    return error_detail(value) or (cast("dict[str, Any]", value) if isinstance(value, dict) else {"message": text})
+    is_event = isinstance(value, dict) or error_detail(value) is not None
+    return cast("object", value) if is_event else {"message": text}
 
 
 def error_detail(value: object) -> dict[str, Any] | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
 from unspool.errors import ConfigError, WireError
@@ -26,6 +26,33 @@ def fields_of(value: object) -> Fields:
 def list_of(value: object) -> list[object]:
     """Give a list's members; none when it is no list."""
     return cast("list[object]", value) if isinstance(value, list) else []
+
+
+def object_of(fields: Fields, name: str) -> dict[str, Any]:
+    """Give an object that must be there.
+
+    Raises:
+        WireError: PROTOCOL when it is none.
+    """
+    value = fields.get(name)
+    if not isinstance(value, dict):
+        raise WireError("PROTOCOL", f"The provider sent a {name!r} that is not an object.")
+    return cast("dict[str, Any]", value)
+
+
+def objects_of(fields: Fields, name: str) -> Iterator[dict[str, Any]]:
+    """Give the objects of a list one by one; none when it is missing or null.
+
+    Raises:
+        WireError: PROTOCOL when it is anything else: part of the answer would be lost.
+    """
+    value = fields.get(name)
+    if not isinstance(value, list | None):
+        raise WireError("PROTOCOL", f"The provider sent {name!r} that are not a list.")
+    for item in cast("list[object]", value or []):
+        if not isinstance(item, dict):
+            raise WireError("PROTOCOL", f"The provider sent {name!r} that are not objects.")
+        yield cast("dict[str, Any]", item)
 
 
 def text_of(fields: Fields, name: str) -> str:
@@ -57,6 +84,18 @@ def count_of(fields: Fields, *names: str, least: int = 0) -> int | None:
     return None
 
 
+def index_of(event: Fields, name: str) -> int:
+    """Give the number of the block that an event is about.
+
+    Raises:
+        WireError: PROTOCOL when it has none.
+    """
+    index = event.get(name)
+    if not isinstance(index, int) or isinstance(index, bool):
+        raise WireError("PROTOCOL", "The provider sent an event of a block without its index.")
+    return index
+
+
 def kept(value: Any) -> Any:
     """Copy what is kept of an event to be sent back.
 
@@ -76,8 +115,3 @@ def report_of(usage: Fields) -> FrozenDict | None:
         return freeze_object(usage, "usage", INNER_DEPTH)
     except ConfigError:
         return None
-
-
-def no_object(event: object) -> WireError:
-    """The error for an event that is no object, and reports no error either."""
-    return WireError("PROTOCOL", f"The provider sent an event that is not an object: a {type(event).__name__}.")

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
-_SCHEMAS = ("properties", "$defs", "definitions", "patternProperties")
+_SCHEMAS = ("properties", "$defs", "definitions", "patternProperties", "dependentSchemas")
 """Members that hold schemas by name."""
 _SCHEMA = ("items", "additionalProperties", "not", "contains", "propertyNames", "if", "then", "else")
 _LIST = ("anyOf", "oneOf", "allOf", "prefixItems")
@@ -30,8 +30,8 @@ def gemini_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
             continue
         if name in _SCHEMAS and isinstance(value, Mapping):
             out[name] = {key: _inner(inner) for key, inner in cast("Mapping[str, Any]", value).items()}
-        elif name in _SCHEMA:
-            out[name] = _inner(value)
+        elif name in _SCHEMA:  # in draft 7, `items` may be a list of them
+            out[name] = [*map(_inner, value)] if _is_list(value) else _inner(value)
         elif name in _LIST and _is_list(value):
             _add_list(out, name, [_inner(inner) for inner in cast("Sequence[Any]", value)])
         elif name == "const":

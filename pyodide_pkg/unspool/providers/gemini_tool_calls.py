@@ -74,8 +74,7 @@ class GeminiToolCalls:
 
         Raises:
             WireError: PROTOCOL when it is none, has no name, goes on with a call that is not open, or its parts do not
-                add up to arguments.
-            StreamError: INTEGRATION_ERROR when its arguments have no JSON form.
+                add up to arguments, or these have no JSON form.
         """
         if not isinstance(value, dict):
             raise WireError("PROTOCOL", "The provider sent a function call that is not an object.")
@@ -87,7 +86,7 @@ class GeminiToolCalls:
             raise WireError("PROTOCOL", "The partial arguments of a function call are not a list.")
         args: dict[str, Any] | None = call.get("args")
         entries: list[object] | None = call.get("partialArgs")
-        whole = None if args is None else json_text(args)
+        whole = None if args is None else _json_text(args)
         goes_on = call.get("willContinue") is True
         if self._open is not None and self._open.is_over(id_, name, bare=not entries and goes_on):
             self._end(self._open, None, out)
@@ -170,6 +169,13 @@ def _text(call: dict[str, Any], name: str) -> str | None:
     if not isinstance(value, str | None):
         raise WireError("PROTOCOL", f"The {name} of a function call is not text.")
     return value or None
+
+
+def _json_text(args: dict[str, Any]) -> str:
+    try:
+        return json_text(args)
+    except StreamError as error:  # not out of JSON, but a model in the page can give it
+        raise WireError("PROTOCOL", f"The provider sent what has no JSON form: {error.message}") from error
 
 
 def _pushed(arguments: PartialArguments, entry: object) -> str:

@@ -21,7 +21,6 @@ from unspool.contracts import Request
 from unspool.messages import Message, ProviderPart, ReasoningPart, RefusalPart, Replay, TextPart
 from unspool.providers.conversation import own_replay
 from unspool.providers.fields import fields_of, kept, text_or_none
-from unspool.providers.kept_chars import KeptChars
 from unspool.providers.openai_chat import OpenAIChatAdapter
 from unspool.providers.openai_chat_decoder import OpenAIChatDecoder
 from unspool.providers.openai_chat_messages import OpenAIChatConversation
@@ -93,13 +92,12 @@ class MistralConversation(OpenAIChatConversation):
 class MistralDecoder(OpenAIChatDecoder):
     """Decode one chat completion of Mistral's, and keep of its chunks what goes back."""
 
-    __slots__ = ("_kept", "_signature", "_thinking")
+    __slots__ = ("_signature", "_thinking")
 
     def __init__(self) -> None:
         super().__init__(adapter=ADAPTER)
         self._thinking = -1  # the last block of thinking
         self._signature: str | None = None
-        self._kept = KeptChars()
 
     def feed(self, name: str, data: str) -> list[Chunk]:
         """Decode one server-sent event; see `OpenAIChatDecoder.feed`."""

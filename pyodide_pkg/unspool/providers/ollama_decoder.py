@@ -9,16 +9,14 @@ import json
 from base64 import b64decode
 from typing import Any, cast
 
-from unspool.errors import ConfigError, ProviderError, StreamTruncatedError, UnspoolError, WireError
-from unspool.messages import FinishReason, Image, Origin, Usage
-from unspool.providers.failure import detail_in, error_detail, said_in, stream_failure
-from unspool.providers.fields import Fields, count_of, fields_of, list_of, no_object, report_of, text_of, text_or_none
-from unspool.providers.kept_chars import KeptChars
+from unspool.errors import ConfigError, ProviderError, WireError
+from unspool.messages import FinishReason, Image, Usage
+from unspool.providers.decoder import Decoder
+from unspool.providers.failure import error_detail
+from unspool.providers.fields import Fields, count_of, fields_of, list_of, objects_of, report_of, text_of, text_or_none
 from unspool.providers.text_blocks import TextBlocks
-from unspool.stream.chunks import BlockEnd, BlockStart, Chunk, Finish, ToolArgumentsDelta, UsageReport
-from unspool.stream.excerpt import excerpt
+from unspool.stream.chunks import BlockEnd, BlockStart, Chunk, ToolArgumentsDelta
 from unspool.stream.nesting import is_deeper
-from unspool.structured import strict_json
 
 ADAPTER = "ollama-native"
 """Not that of its OpenAI API: neither must read what the other has kept."""
@@ -30,91 +28,27 @@ _SAID = ("total_duration", "load_duration", "prompt_eval_duration", "eval_durati
 """What is handed on as metadata."""
 
 
-class OllamaDecoder:
+class OllamaDecoder(Decoder):
     """Decode one answer. Tool calls come whole, without pieces."""
 
-    __slots__ = (
-        "_answered",
-        "_calls",
-        "_ended",
-        "_kept",
-        "_metadata",
-        "_model",
-        "_raw_reason",
-        "_stray",
-        "_texts",
-        "_usage",
-    )
+    __slots__ = ("_answered", "_calls", "_texts")
 
     def __init__(self) -> None:
+        super().__init__(ADAPTER, "answer of Ollama's")
         self._texts = TextBlocks()
         self._calls = 0
-        self._kept = KeptChars()
-        self._usage: dict[str, Any] = {}
-        self._metadata: dict[str, Any] = {}
-        self._model: str | None = None
-        self._raw_reason: str | None = None
-        self._stray: str | None = None  # words of a line that is no part of an answer
         self._answered = False
-        self._ended = False
-
-    def feed(self, name: str, data: str) -> list[Chunk]:
-        """Decode one line.
-
-        Returns:
-            Chunks in order, ending with `Finish` after the last line or an error.
-        Raises:
-            StreamError: the code of the fault, when the data is not JSON; nothing was changed.
-        """
-        if self._ended or not data.strip():
-            return []
-        if name == "error":
-            return self._end(_failure(detail_in(data)))
-        return self.decode(strict_json.loads(data, duplicate_keys="last"))
-
-    def decode(self, event: Any) -> list[Chunk]:
-        """Decode one line, or one whole answer, that is already a value.
-
-        Returns:
-            Chunks in order, ending with `Finish` after the last one, an error, and something that cannot be meant
-            (WireError PROTOCOL).
-        """
-        out: list[Chunk] = []
-        if self._ended:
-            return out
-        try:
-            if isinstance(event, dict):
-                self._read(cast("dict[str, Any]", event), out)
-            elif event is not None:
-                raise no_object(event)
-        except (WireError, ProviderError) as error:
-            out += self._end(error)
-        return out
-
-    def finish(self) -> list[Chunk]:
-        """The body is over.
-
-        Returns:
-            The end of the open block, usage, and `Finish`: with StreamTruncatedError (STREAM_TRUNCATED) when the last
-            line had not come, WireError (PROTOCOL) when nothing of an answer had. Nothing when `Finish` has been given.
-        """
-        if self._ended:
-            return []
-        if self._stray is not None and not self._answered:
-            return self._end(WireError("PROTOCOL", f"The response is no answer of Ollama's, but says: {self._stray}"))
-        return self._end(StreamTruncatedError())
 
     def _read(self, event: dict[str, Any], out: list[Chunk]) -> None:
-        detail = error_detail(event)
-        if detail is not None:
-            raise _failure(detail)
+        if error_detail(event) is not None:
+            raise self._failure(event)
         message = event.get("message")
         if isinstance(message, dict):
             self._read_message(cast("dict[str, Any]", message), "content", out)
         elif "response" in event or "done" in event:
             self._read_message(event, "response", out)
         else:
-            self._stray = self._stray or excerpt(said_in(event) or ", ".join(map(str, event)))
+            self._pass_over(event)
             return
         self._answered = True
         self._model = self._model or text_or_none(event, "model")
@@ -122,7 +56,7 @@ class OllamaDecoder:
             self._raw_reason = text_or_none(event, "done_reason")
             self._usage = {name: event[name] for name in _COUNTS if event.get(name) is not None}
             self._metadata = {name: event[name] for name in _SAID if event.get(name)}
-            out += self._end(whole=True)
+            out += self._end()
 
     def _read_message(self, message: Fields, field: str, out: list[Chunk]) -> None:
         for kind, name in (("reasoning", "thinking"), ("text", field)):
@@ -132,10 +66,8 @@ class OllamaDecoder:
         for picture in (*list_of(message.get("images")), message.get("image")):
             if isinstance(picture, str) and picture:
                 self._read_image(picture, out)
-        if not isinstance(message.get("tool_calls"), list | None):
-            raise WireError("PROTOCOL", "The provider sent `tool_calls` that are not a list.")
-        for call in list_of(message.get("tool_calls")):
-            self._read_call(fields_of(call), out)
+        for call in objects_of(message, "tool_calls"):
+            self._read_call(call, out)
 
     def _read_image(self, picture: str, out: list[Chunk]) -> None:
         self._kept.add(len(picture))
@@ -162,32 +94,26 @@ class OllamaDecoder:
         self._calls += 1
         out += (BlockStart(index, "tool_call", id_, name), ToolArgumentsDelta(index, given), BlockEnd(index))
 
-    def _end(self, error: UnspoolError | None = None, *, whole: bool = False) -> list[Chunk]:
-        self._ended = True
-        out: list[Chunk] = []
+    def _is_answered(self) -> bool:
+        return self._answered
+
+    def _failure(self, event: object) -> ProviderError:
+        """What goes wrong once an answer has begun, goes wrong at the server: its model crashed, or memory ran out."""
+        error = super()._failure(event)
+        if error.code == "PROVIDER":
+            error.retryable = True
+            if "busy" in error.message or "overloaded" in error.message:
+                error.code = "OVERLOADED"
+        return error
+
+    def _end_blocks(self, out: list[Chunk]) -> None:
         self._texts.close(out)
-        if self._usage:
-            out.append(UsageReport(_usage(self._usage)))
-        raw = self._raw_reason
-        reason: FinishReason = _REASONS.get(raw or "", "stop") if whole else "error"
-        if reason == "stop" and self._calls:
-            reason = "tool_calls"
-        origin = Origin(ADAPTER, self._model) if self._model else None
-        out.append(Finish(reason, raw, error, origin=origin, metadata=self._metadata or None))
-        return out
 
+    def _counts(self, raw: Fields) -> Usage:
+        asked, answered = (count_of(raw, name) for name in _COUNTS)
+        total = None if asked is None or answered is None else asked + answered
+        return Usage(asked, answered, total, raw=report_of(raw))
 
-def _failure(detail: Fields) -> ProviderError:
-    """What goes wrong once an answer has begun, goes wrong at the server: its model crashed, or memory ran out."""
-    error = stream_failure(detail)
-    if error.code == "PROVIDER":
-        error.retryable = True
-        if "busy" in error.message or "overloaded" in error.message:
-            error.code = "OVERLOADED"
-    return error
-
-
-def _usage(raw: Fields) -> Usage:
-    asked, answered = (count_of(raw, name) for name in _COUNTS)
-    total = None if asked is None or answered is None else asked + answered
-    return Usage(asked, answered, total, raw=report_of(raw))
+    def _reason(self) -> FinishReason:
+        reason = _REASONS.get(self._raw_reason or "", "stop")
+        return "tool_calls" if reason == "stop" and self._calls else reason

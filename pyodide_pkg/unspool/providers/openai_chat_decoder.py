@@ -10,17 +10,16 @@ from __future__ import annotations
 from collections.abc import Container, Sequence
 from typing import Any, cast
 
-from unspool.errors import ConfigError, ProviderError, StreamTruncatedError, UnspoolError, WireError
-from unspool.messages import FinishReason, Image, Origin, ProviderPart, Replay, Usage
-from unspool.providers.failure import detail_in, error_detail, said_in, stream_failure
-from unspool.providers.fields import Fields, count_of, fields_of, list_of, no_object, report_of, text_of, text_or_none
+from unspool.errors import ConfigError, UnspoolError, WireError
+from unspool.messages import FinishReason, Image, ProviderPart, Replay, Usage
+from unspool.providers.decoder import Decoder
+from unspool.providers.failure import error_detail
+from unspool.providers.fields import Fields, count_of, fields_of, list_of, report_of, text_of, text_or_none
 from unspool.providers.openai_reasoning import FIELD as REASONING_DETAILS
 from unspool.providers.openai_reasoning import ReasoningDetails
 from unspool.providers.openai_tool_calls import OpenAIToolCalls, grown
 from unspool.providers.text_blocks import TextBlocks, TextKind
-from unspool.stream.chunks import Chunk, Finish, UsageReport
-from unspool.stream.excerpt import excerpt
-from unspool.structured import strict_json
+from unspool.stream.chunks import Chunk
 
 _MAX_ANNOTATIONS = 1_024
 _REASONING_FIELDS = ("reasoning_content", "reasoning", "reasoning_text")
@@ -52,7 +51,7 @@ _SAID_ONCE = ("service_tier", "system_fingerprint", "provider")
 """What servers say of an answer beside it: kept as metadata, each as last said."""
 
 
-class OpenAIChatDecoder:
+class OpenAIChatDecoder(Decoder):
     """Decode one chat completion.
 
     Reasoning, text and refusal follow each other as blocks of their own; tool calls stay open until the end, since
@@ -60,25 +59,7 @@ class OpenAIChatDecoder:
     Usage is reported once, at the end.
     """
 
-    __slots__ = (
-        "_adapter",
-        "_answered",
-        "_choice",
-        "_cumulative",
-        "_details",
-        "_ended",
-        "_id",
-        "_metadata",
-        "_model",
-        "_raw_reason",
-        "_seen",
-        "_stray",
-        "_streamed",
-        "_texts",
-        "_tools",
-        "_usage",
-        "_whole",
-    )
+    __slots__ = ("_answered", "_choice", "_cumulative", "_details", "_seen", "_streamed", "_texts", "_tools", "_whole")
 
     def __init__(self, *, adapter: str = "openai-chat", choice: int = 0, cumulative: bool = False) -> None:
         """
@@ -88,123 +69,34 @@ class OpenAIChatDecoder:
             cumulative: set it for servers that send in each event the whole text so far. It cannot be guessed: the
                 deltas `ha`, `haha` look the same.
         """
-        self._adapter = adapter
+        super().__init__(adapter, "chat completion")
         self._choice = choice
         self._cumulative = cumulative
         self._texts = TextBlocks()
         self._tools = OpenAIToolCalls(self._texts.number, cumulative=cumulative)
         self._seen: dict[TextKind, str] = {}
-        self._raw_reason: str | None = None
-        self._usage: Fields | None = None
         self._details = ReasoningDetails()
-        self._metadata: dict[str, Any] = {}
-        self._model: str | None = None
-        self._id: str | None = None
-        self._stray: str | None = None  # words of an event that is no part of a completion
         self._answered = False
         self._streamed = False
         self._whole = False
-        self._ended = False
 
-    def feed(self, name: str, data: str) -> list[Chunk]:
-        """Decode one server-sent event.
-
-        Returns:
-            Chunks in order, ending with `Finish` after `[DONE]` or an error object.
-        Raises:
-            StreamError: the code of the fault, when the data is not JSON; nothing was changed.
-        """
-        if self._ended:
-            return []
-        data = data.strip()
-        if data == "[DONE]":
-            self._whole = True
-            return self._end()
-        if not data or data.startswith(":"):  # F5: comments inside of data
-            return []
-        if name == "error":
-            return self._end(stream_failure(detail_in(data)))
-        return self.decode(strict_json.loads(data, duplicate_keys="last"))
-
-    def decode(self, event: Any) -> list[Chunk]:
-        """Decode one event, or one whole completion, that is already a value.
-
-        Returns:
-            Chunks in order, ending with `Finish` after an error object and after something that cannot be meant
-            (WireError PROTOCOL).
-        """
-        out: list[Chunk] = []
-        if self._ended:
-            return out
-        detail = error_detail(event)
-        try:
-            if isinstance(event, dict):
-                members = cast("dict[str, Any]", event)
-                self._read_usage(members)
-                self._read_origin(members)
-                choices = members.get("choices")
-                if choices is None:
-                    if self._stray is None:
-                        self._stray = excerpt(said_in(members) or ", ".join(map(str, members)))
-                else:
-                    self._read_choices(choices, out)
-            elif event is not None and detail is None:
-                raise no_object(event)
-        except WireError as error:
-            return out + self._end(error)
-        return out + self._end(stream_failure(detail)) if detail is not None else out
-
-    def finish(self) -> list[Chunk]:
-        """The body is over.
-
-        Returns:
-            The end of every block, usage, and `Finish`: with StreamTruncatedError (STREAM_TRUNCATED) when neither a
-            finish reason nor `[DONE]` had come, WireError (PROTOCOL) when nothing of a completion had. Nothing when
-            `Finish` has been given.
-        """
-        if self._ended:
-            return []
-        if self._raw_reason is not None or self._whole:
-            return self._end()
-        if self._stray is not None and not self._answered:
-            return self._end(WireError("PROTOCOL", f"The response is no chat completion, but says: {self._stray}"))
-        return self._end(StreamTruncatedError())
-
-    def _end(self, error: UnspoolError | None = None) -> list[Chunk]:
-        self._ended = True
-        out: list[Chunk] = []
-        self._texts.close(out)
-        out += self._tools.finish()
-        details = self._details.whole()
-        if details:
-            part = ProviderPart(REASONING_DETAILS, Replay(self._adapter, {REASONING_DETAILS: details}))
-            self._texts.add_whole(REASONING_DETAILS, part, out)
-        if self._usage is not None:
-            out.append(UsageReport(_usage(self._usage)))
-        raw = self._raw_reason
-        reason = _REASONS.get((raw or "stop").lower(), "stop")
-        if reason == "stop" and len(self._tools):
-            reason = "tool_calls"  # a forced call, and servers that give no reason
-        if reason == "error" and error is None:
-            error = ProviderError("PROVIDER", f"The provider broke off the answer ({raw}).", retryable=True)
-        origin = Origin(self._adapter, self._model, self._id) if self._model or self._id else None
-        if error is not None:
-            reason = "error"
-        out.append(Finish(reason, raw, error, origin=origin, metadata=self._metadata or None))
-        return out
-
-    def _read_usage(self, event: dict[str, Any]) -> None:
+    def _read(self, event: dict[str, Any], out: list[Chunk]) -> None:
         if not _USAGE.isdisjoint(event):
             usage = fields_of(event.get("usage")) or fields_of(fields_of(event.get("x_groq")).get("usage"))
             self._usage = usage or self._usage
-
-    def _read_origin(self, event: dict[str, Any]) -> None:
         if self._id is None:  # each event says the same
             self._id = text_or_none(event, "id")
             self._model = text_or_none(event, "model") or self._model
             self._keep(event, _SAID_ONCE)
         if not _SAID_OF_ALL.isdisjoint(event):
             self._keep(event, _SAID_OF_ALL)
+        choices = event.get("choices")
+        if choices is None:
+            self._pass_over(event)
+        else:
+            self._read_choices(choices, out)
+        if error_detail(event) is not None:
+            raise self._failure(event)
 
     def _keep(self, holder: dict[str, Any], names: Container[str]) -> None:
         for name, value in holder.items():
@@ -298,6 +190,46 @@ class OpenAIChatDecoder:
         if known:
             self._metadata["annotations"] = known
 
+    def _done(self) -> list[Chunk]:
+        self._whole = True
+        return self._end()
+
+    def _is_answered(self) -> bool:
+        return self._answered
+
+    def _fault(self) -> UnspoolError | None:
+        return None if self._whole or self._raw_reason is not None else super()._fault()
+
+    def _end_blocks(self, out: list[Chunk]) -> None:
+        self._texts.close(out)
+        out += self._tools.finish()
+        details = self._details.whole()
+        if details:
+            part = ProviderPart(REASONING_DETAILS, Replay(self._adapter, {REASONING_DETAILS: details}))
+            self._texts.add_whole(REASONING_DETAILS, part, out)
+
+    def _counts(self, raw: Fields) -> Usage:
+        cached = count_of(fields_of(raw.get("prompt_tokens_details")), "cached_tokens")
+        asked = count_of(raw, "prompt_tokens", "input_tokens")
+        answered = count_of(raw, "completion_tokens", "output_tokens")
+        total = count_of(raw, "total_tokens")
+        reasoning = count_of(fields_of(raw.get("completion_tokens_details")), "reasoning_tokens")
+        if asked is not None and answered is not None and reasoning and total == asked + answered + reasoning:
+            answered += reasoning  # xAI counts reasoning beside the answer
+        return Usage(
+            asked,
+            answered,
+            total,
+            cached_input_tokens=count_of(raw, "prompt_cache_hit_tokens") if cached is None else cached,
+            reasoning_tokens=reasoning,
+            raw=report_of(raw),
+        )
+
+    def _reason(self) -> FinishReason:
+        reason = _REASONS.get((self._raw_reason or "").lower(), "stop")
+        # A forced call, and servers that give no reason.
+        return "tool_calls" if reason == "stop" and len(self._tools) else reason
+
 
 def _reasoning(delta: dict[str, Any]) -> str:
     """Servers that use several names say the same under each: the first with text counts."""
@@ -330,21 +262,3 @@ def _content_part(part: object) -> tuple[TextKind, str]:
 def _joined(items: object, names: Sequence[str]) -> str:
     """Join the texts of a list of objects."""
     return "".join(text_or_none(fields_of(item), name) or "" for item in list_of(items) for name in names)
-
-
-def _usage(raw: Fields) -> Usage:
-    cached = count_of(fields_of(raw.get("prompt_tokens_details")), "cached_tokens")
-    asked = count_of(raw, "prompt_tokens", "input_tokens")
-    answered = count_of(raw, "completion_tokens", "output_tokens")
-    total = count_of(raw, "total_tokens")
-    reasoning = count_of(fields_of(raw.get("completion_tokens_details")), "reasoning_tokens")
-    if asked is not None and answered is not None and reasoning and total == asked + answered + reasoning:
-        answered += reasoning  # xAI counts reasoning beside the answer
-    return Usage(
-        asked,
-        answered,
-        total,
-        cached_input_tokens=count_of(raw, "prompt_cache_hit_tokens") if cached is None else cached,
-        reasoning_tokens=reasoning,
-        raw=report_of(raw),
-    )

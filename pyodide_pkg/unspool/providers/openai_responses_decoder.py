@@ -7,18 +7,16 @@ would lose part of the answer. Source: OpenAI API reference, "Responses", "Strea
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 
-from unspool.errors import ProviderError, StreamTruncatedError, UnspoolError, WireError
-from unspool.messages import FinishReason, Origin, Usage
-from unspool.providers.failure import detail_in, error_detail, said_in, stream_failure
-from unspool.providers.fields import Fields, count_of, fields_of, list_of, no_object, report_of, text_of, text_or_none
-from unspool.providers.kept_chars import KeptChars
+from unspool.errors import ProviderError, WireError
+from unspool.messages import FinishReason, Usage
+from unspool.providers.decoder import Decoder
+from unspool.providers.failure import error_detail
+from unspool.providers.fields import Fields, count_of, fields_of, list_of, report_of, text_of, text_or_none
 from unspool.providers.openai_responses_items import ADAPTER, WrittenItem, written_in
 from unspool.providers.openai_responses_output import Output
-from unspool.stream.chunks import Chunk, Finish, UsageReport
-from unspool.stream.excerpt import excerpt
-from unspool.structured import strict_json
+from unspool.stream.chunks import Chunk
 
 _DELTAS = {
     "response.output_text.delta": ("output_text", "content_index"),
@@ -50,7 +48,7 @@ _CUTS: dict[str, FinishReason] = {
 }
 
 
-class OpenAIResponsesDecoder:
+class OpenAIResponsesDecoder(Decoder):
     """Decode one response.
 
     Each part of text and each tool call is a block, ended when its item is complete. Which item an event belongs to is
@@ -58,19 +56,7 @@ class OpenAIResponsesDecoder:
     (`completed`), or why the response is incomplete (`max_output_tokens`).
     """
 
-    __slots__ = (
-        "_ended",
-        "_final_output",
-        "_kept",
-        "_max_output_tokens",
-        "_metadata",
-        "_model",
-        "_output",
-        "_raw_reason",
-        "_response_id",
-        "_stray",
-        "_usage",
-    )
+    __slots__ = ("_final_output", "_max_output_tokens", "_output")
 
     def __init__(self, *, max_output_tokens: int | None = None, final_output: bool = True) -> None:
         """
@@ -80,78 +66,12 @@ class OpenAIResponsesDecoder:
             final_output: hold every tool call against the response that the closing event shows. Set it to False for
                 servers that show an empty one.
         """
+        super().__init__(ADAPTER, "response of this API")
         self._final_output = final_output
         self._max_output_tokens = max_output_tokens
         self._output = Output()
-        self._kept = KeptChars()
-        self._model: str | None = None
-        self._response_id: str | None = None
-        self._raw_reason: str | None = None
-        self._usage: Fields | None = None
-        self._metadata: dict[str, Any] = {}
-        self._stray: str | None = None  # words of an event that is no part of a response
-        self._ended = False
 
-    def feed(self, name: str, data: str) -> list[Chunk]:
-        """Decode one server-sent event.
-
-        Returns:
-            Chunks in order, ending with `Finish` after a closing event, an error and `[DONE]`.
-        Raises:
-            StreamError: the code of the fault, when the data is not JSON; nothing was changed.
-        """
-        if self._ended:
-            return []
-        data = data.strip()
-        if data == "[DONE]":
-            return self.finish()
-        if not data or data.startswith(":"):  # F5: comments inside of data
-            return []
-        if name == "error":
-            self._raw_reason = name
-            return self._end(stream_failure(detail_in(data)))
-        event: Any = strict_json.loads(data, duplicate_keys="last")
-        if name and isinstance(event, dict) and "type" not in event:
-            event["type"] = name
-        return self._decode(cast(object, event), len(data))
-
-    def decode(self, event: Any) -> list[Chunk]:
-        """Decode one event, or one whole response, that is already a value.
-
-        Returns:
-            Chunks in order, ending with `Finish` after a closing event, a whole response, an error object and something
-            that cannot be meant (WireError PROTOCOL).
-        """
-        return [] if self._ended else self._decode(event, 0)
-
-    def finish(self) -> list[Chunk]:
-        """The body is over.
-
-        Returns:
-            The end of every block, usage, and `Finish` with StreamTruncatedError (STREAM_TRUNCATED), because the
-            closing event has not come, or WireError (PROTOCOL) when nothing of a response had. Nothing when `Finish`
-            has been given.
-        """
-        if self._ended:
-            return []
-        if self._stray is not None and not self._output:
-            return self._end(WireError("PROTOCOL", f"The answer is no response, but says: {self._stray}"))
-        return self._end(StreamTruncatedError())
-
-    def _decode(self, event: object, size: int) -> list[Chunk]:
-        out: list[Chunk] = []
-        try:
-            if isinstance(event, dict):
-                end = self._read(cast("dict[str, Any]", event), size, out)
-                return out + end
-            if event is not None:
-                raise no_object(event)
-        except WireError as error:
-            return out + self._end(error)
-        return out
-
-    def _read(self, event: Fields, size: int, out: list[Chunk]) -> list[Chunk]:
-        """Read an event into `out`; give the end of the response, if it is one."""
+    def _read(self, event: dict[str, Any], out: list[Chunk]) -> None:
         kind = text_of(event, "type")
         if kind in _DELTAS:
             type, numbering = _DELTAS[kind]
@@ -164,7 +84,7 @@ class OpenAIResponsesDecoder:
         elif kind == "response.output_item.added":
             self._output.begin(fields_of(event.get("item")), event, out)
         elif kind == "response.output_item.done":
-            self._kept.add(size)
+            self._kept.add(self._size)
             self._output.complete(fields_of(event.get("item")), event, out)
         elif kind in _WHOLE_TEXTS:
             type, numbering, name = _WHOLE_TEXTS[kind]
@@ -173,35 +93,33 @@ class OpenAIResponsesDecoder:
             type, text = written_in(fields_of(event.get("part")))
             self._settle(event, type, "summary_index" if type == "summary_text" else "content_index", text, out)
         elif kind == "response.output_text.annotation.added":
-            self._kept.add(size)
+            self._kept.add(self._size)
             item = self._output.find(event)
             if isinstance(item, WrittenItem):
                 item.annotate(_number(event, "content_index"), fields_of(event.get("annotation")))
         elif kind in _BEGINNINGS:
             self._identify(fields_of(event.get("response")))
         elif kind in _ENDINGS:
-            return self._close(fields_of(event.get("response")), _ENDINGS[kind], out)
+            self._close(fields_of(event.get("response")), _ENDINGS[kind], out)
         elif not kind.startswith("response."):
-            return self._read_other(event, out)
-        return []
+            self._read_other(event, out)
 
-    def _read_other(self, event: Fields, out: list[Chunk]) -> list[Chunk]:
+    def _read_other(self, event: Fields, out: list[Chunk]) -> None:
         """A whole response, an error, or nothing of ours."""
         if event.get("object") == "response" or (event.get("status") and isinstance(event.get("output"), list)):
-            return self._close(event, None, out)
-        detail = error_detail(event)
-        if detail is not None:
-            self._raw_reason = "error" if event.get("type") == "error" else None
-            return self._end(stream_failure(detail))
-        if self._stray is None and event.get("type") not in ("ping", "keepalive"):
-            self._stray = excerpt(said_in(event) or ", ".join(map(str, event)))
-        return []
+            self._close(event, None, out)
+        elif event.get("type") == "error":
+            raise self._failure(event)
+        elif error_detail(event) is not None:
+            raise super()._failure(event)
+        elif event.get("type") not in ("ping", "keepalive"):
+            self._pass_over(event)
 
     def _settle(self, event: Fields, type: str, numbering: str, text: str, out: list[Chunk]) -> None:
         if text:
             self._output.written(event, type).settle(type, _number(event, numbering), text, out)
 
-    def _close(self, response: Fields, status: str | None, out: list[Chunk]) -> list[Chunk]:
+    def _close(self, response: Fields, status: str | None, out: list[Chunk]) -> None:
         """The response is over: `response` shows it as a whole. No `status`: it is all there is."""
         streamed = status is not None
         stated = response.get("status")
@@ -217,59 +135,54 @@ class OpenAIResponsesDecoder:
             raise WireError("PROTOCOL", "The provider said that the response is complete, but showed nothing of it.")
         if whole or not self._output:
             self._output.take(response.get("output"), out, hold=self._final_output)
-        if failed:
-            detail = error_detail(response)
-            if detail is not None:
-                return self._end(stream_failure(detail))
-            return self._end(self._broken_off())
-        if status == "completed" and self._raw_reason == status:
-            used = count_of(self._usage or {}, "output_tokens")
-            if used is not None and self._max_output_tokens is not None and used >= self._max_output_tokens:
-                return self._end(reason="length")
-            return self._end(reason="tool_calls" if self._output.calls else "stop")
+        if failed and error_detail(response) is not None:
+            raise self._failure(response)
         if status in ("queued", "in_progress"):
-            return self._end(WireError("PROTOCOL", f"The provider answered with a response that is only {status}."))
-        cut = _CUTS.get(self._raw_reason)
-        return self._end(reason=cut) if cut else self._end(self._broken_off())
-
-    def _broken_off(self) -> ProviderError:
-        return ProviderError(
-            "PROVIDER", f"The provider broke off the answer ({excerpt(self._raw_reason or '', 80)}).", retryable=True
-        )
+            raise WireError("PROTOCOL", f"The provider answered with a response that is only {status}.")
+        is_good = self._raw_reason in _CUTS or self._raw_reason == status == "completed"
+        out += self._end(None if is_good and not failed else self._broken_off())
 
     def _identify(self, response: Fields) -> None:
-        self._response_id = text_or_none(response, "id") or self._response_id
+        self._id = text_or_none(response, "id") or self._id
         self._model = text_or_none(response, "model") or self._model
         self._usage = fields_of(response.get("usage")) or self._usage
         filters = list_of(response.get("content_filters"))
         if filters:
             self._metadata["content_filters"] = filters
 
-    def _end(self, error: UnspoolError | None = None, *, reason: FinishReason = "error") -> list[Chunk]:
-        self._ended = True
-        out: list[Chunk] = []
+    def _is_answered(self) -> bool:
+        return len(self._output) > 0
+
+    def _failure(self, event: object) -> ProviderError:
+        self._raw_reason = self._raw_reason or "error"  # the name of the event that ends the response
+        return super()._failure(event)
+
+    def _end_blocks(self, out: list[Chunk]) -> None:
         for item in self._output:
             item.cut(out)
-        if self._usage is not None:
-            out.append(UsageReport(_usage(self._usage)))
         annotations = [annotation for item in self._output for annotation in item.annotations()]
         if annotations:
             self._metadata["annotations"] = annotations
-        origin = Origin(ADAPTER, self._model, self._response_id) if self._model or self._response_id else None
-        out.append(Finish(reason, self._raw_reason, error, origin=origin, metadata=self._metadata or None))
-        return out
+
+    def _counts(self, raw: Fields) -> Usage:
+        return Usage(
+            count_of(raw, "input_tokens"),
+            count_of(raw, "output_tokens"),
+            count_of(raw, "total_tokens"),
+            cached_input_tokens=count_of(fields_of(raw.get("input_tokens_details")), "cached_tokens"),
+            reasoning_tokens=count_of(fields_of(raw.get("output_tokens_details")), "reasoning_tokens"),
+            raw=report_of(raw),
+        )
+
+    def _reason(self) -> FinishReason:
+        cut = _CUTS.get(self._raw_reason or "")
+        if cut is not None:
+            return cut
+        used = count_of(self._usage, "output_tokens")
+        if used is not None and self._max_output_tokens is not None and used >= self._max_output_tokens:
+            return "length"
+        return "tool_calls" if self._output.calls else "stop"
 
 
 def _number(event: Fields, name: str) -> int:
     return count_of(event, name) or 0
-
-
-def _usage(raw: Fields) -> Usage:
-    return Usage(
-        count_of(raw, "input_tokens"),
-        count_of(raw, "output_tokens"),
-        count_of(raw, "total_tokens"),
-        cached_input_tokens=count_of(fields_of(raw.get("input_tokens_details")), "cached_tokens"),
-        reasoning_tokens=count_of(fields_of(raw.get("output_tokens_details")), "reasoning_tokens"),
-        raw=report_of(raw),
-    )

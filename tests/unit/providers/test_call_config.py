@@ -8,7 +8,7 @@ import pytest
 from tests.routes import PICTURE, code_of, end_of, route, transport_of
 
 from unspool.contracts import ModelFacts
-from unspool.messages import File, Image, Message, ToolMessage, ToolResult, UserMessage
+from unspool.messages import AssistantMessage, File, Image, Message, ToolCall, ToolMessage, ToolResult, UserMessage
 from unspool.messages.projection import ImagePolicy
 from unspool.runtime import Runtime
 
@@ -63,6 +63,7 @@ def test_images_and_files_are_projected_not_refused() -> None:
     runtime = Runtime(route("p", models=[THINKER]))
     prompt = [
         UserMessage(["Look:", PICTURE, File("a.txt", size_bytes=3)]),
+        AssistantMessage(ToolCall("c", "f", "{}")),
         ToolMessage(ToolResult("c", [PICTURE])),
     ]
     blind = runtime.prepare("p", "m", prompt).request

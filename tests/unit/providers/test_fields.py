@@ -12,9 +12,11 @@ from unspool.providers.fields import (
     KEPT_DEPTH,
     count_of,
     fields_of,
+    index_of,
     kept,
     list_of,
-    no_object,
+    object_of,
+    objects_of,
     report_of,
     text_of,
     text_or_none,
@@ -31,7 +33,32 @@ def nested(depth: int) -> Any:
 @pytest.mark.parametrize("value", [None, 5, "x", [1], True])
 def test_no_object(value: object) -> None:
     assert fields_of(value) == {}
-    assert type(value).__name__ in no_object(value).message
+    with pytest.raises(WireError, match="PROTOCOL"):
+        object_of({"a": value}, "a")
+    with pytest.raises(WireError, match="PROTOCOL"):
+        list(objects_of({"a": [{}, value]}, "a"))
+
+
+@pytest.mark.parametrize("value", [5, "x", {}, True])
+def test_no_list(value: object) -> None:
+    assert list_of(value) == []
+    with pytest.raises(WireError, match="PROTOCOL"):
+        list(objects_of({"a": value}, "a"))
+
+
+def test_objects_that_must_be_there() -> None:
+    assert (object_of({"a": {"b": 1}}, "a"), [*objects_of({"a": [{}, {"b": 1}]}, "a")]) == ({"b": 1}, [{}, {"b": 1}])
+    assert not [*objects_of({}, "a"), *objects_of({"a": None}, "a"), *objects_of({"a": []}, "a")]
+    with pytest.raises(WireError, match="PROTOCOL"):
+        object_of({}, "a")
+
+
+@pytest.mark.parametrize("value", [None, "0", True, 0.0])
+def test_events_without_index(value: object) -> None:
+    assert (index_of({"index": 0}, "index"), index_of({"index": -1}, "index")) == (0, -1)
+    for event in ({"index": value}, {}):
+        with pytest.raises(WireError, match="PROTOCOL"):
+            index_of(event, "index")
 
 
 def test_objects_and_lists_are_given_as_they_are() -> None:

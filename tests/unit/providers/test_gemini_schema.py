@@ -41,6 +41,8 @@ REF = {"$ref": "#/$defs/A"}
             {"additionalProperties": False, "default": {"const": 1}},
         ),
         ({"additionalProperties": {"const": "x"}}, {"additionalProperties": {"enum": ["x"]}}),
+        ({"items": [{"const": 1}, True]}, {"items": [{"enum": [1]}, True]}),
+        ({"dependentSchemas": {"a": {"const": 1}}}, {"dependentSchemas": {"a": {"enum": [1]}}}),
     ],
 )
 def test_rewriting(schema: dict[str, Any], wire: dict[str, Any]) -> None:

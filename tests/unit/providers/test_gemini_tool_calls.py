@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unspool.errors import StreamError, WireError
+from unspool.errors import WireError
 from unspool.messages import Replay
 from unspool.providers.gemini_tool_calls import GeminiToolCalls
 from unspool.stream.chunks import BlockEnd, BlockStart, Chunk, ToolArgumentsDelta
@@ -148,7 +148,7 @@ def test_what_cannot_be_meant(call: Any) -> None:
 
 def test_arguments_without_json_form() -> None:
     """Cannot come from JSON, but from a model in the page."""
-    with pytest.raises(StreamError):
+    with pytest.raises(WireError, match="no JSON form"):
         feed({"name": "f", "args": {"x": float("nan")}})
     deep: Any = {}
     for _ in range(300):
