@@ -6,23 +6,35 @@ the events of it being written. Nothing is kept between calls.
 
 from __future__ import annotations
 
+import functools
 import inspect
-import sys
 from collections.abc import Awaitable, Callable
-from typing import Any, Concatenate, Self, Unpack, cast, get_type_hints, overload
+from typing import TYPE_CHECKING, Any, Concatenate, Self, Unpack, cast, overload
 
 from unspool.answer_stream import QueryStream
 from unspool.errors import ConfigError, UnspoolError
-from unspool.functions import QueryOptions, check_names, query, query_stream, sample
+from unspool.functions import query, query_stream, sample
 from unspool.messages import Message
 from unspool.model import LanguageModel
+from unspool.options import messages_of
+from unspool.query_options import CallOfFunction, FunctionOptions, TransformInput, check_function, for_every_answer
+from unspool.signature import SpelledOut, spells_out
 from unspool.templates import Template, messages_from
+from unspool.typed_function import RECEIVERS, check_places, made_by, read_function, signature_of_places
 
-TransformInput = Callable[[list[Message]], list[Message] | Awaitable[list[Message]]]
-"""What is done to the rendered messages before they are sent."""
+if TYPE_CHECKING:
+    from typing_extensions import TypeForm
+
+    from unspool.schema import Schema
 
 _TEXT: Any = str
-_RECEIVERS = ("self", "cls")
+
+
+class _Shown(SpelledOut):
+    """The signature of the class, or of one function."""
+
+    def __get__(self, instance: object, owner: type) -> inspect.Signature:
+        return instance._shown() if isinstance(instance, LangFunc) else super().__get__(instance, owner)  # pyright: ignore
 
 
 class LangFunc[**P, R]:
@@ -37,31 +49,63 @@ class LangFunc[**P, R]:
 
     A call gives a validated value; `stream` gives the events of it being written.
 
-    In the body of a class it is a method: its first parameter is the instance, and may have a place in the prompt
-    (`{{self.style}}`) or none, if it is called `self` or `cls`. `@staticmethod` and `@classmethod` stand above it. Of a
-    class method Python makes something that can be called and no more, and type checkers do not follow.
+    In the body of a class it is a method: its first parameter, `self` or `cls`, is the instance, and may have a place
+    in the prompt (`{{self.style}}`) or none. `@staticmethod` and `@classmethod` stand above it. Of a class method
+    Python makes something that can be called and no more, and type checkers do not follow.
+
+    For `help`, `inspect` and `copy` it is the function that it was made of, and it is pickled by its name as well.
     """
 
-    __slots__ = ("_is_method", "_lm", "_name", "_options", "_prompt", "_returns", "_signature", "_transform_input")
+    __signature__ = _Shown()
 
     @overload
     def __init__(
         self: LangFunc[..., str],
         prompt: str | Template,
         *,
-        lm: LanguageModel | None = None,
-        transform_input: TransformInput | None = None,
-        **options: Unpack[QueryOptions],
+        default: str = ...,
+        transform: None = None,
+        **options: Unpack[FunctionOptions],
     ) -> None: ...
     @overload
     def __init__[S](
         self: LangFunc[..., S],
         prompt: str | Template,
-        returns: type[S],
+        returns: Schema[S],
         *,
-        lm: LanguageModel | None = None,
-        transform_input: TransformInput | None = None,
-        **options: Unpack[QueryOptions],
+        default: S = ...,
+        transform: None = None,
+        **options: Unpack[FunctionOptions],
+    ) -> None: ...
+    @overload
+    def __init__[S](
+        self: LangFunc[..., S],
+        prompt: str | Template,
+        returns: TypeForm[S],
+        *,
+        default: S = ...,
+        transform: None = None,
+        **options: Unpack[FunctionOptions],
+    ) -> None: ...
+    @overload
+    def __init__[S](
+        self: LangFunc[..., S],
+        prompt: str | Template,
+        returns: Any = ...,
+        *,
+        default: S = ...,
+        transform: Callable[[Any], Awaitable[S]],
+        **options: Unpack[FunctionOptions],
+    ) -> None: ...
+    @overload
+    def __init__[S](
+        self: LangFunc[..., S],
+        prompt: str | Template,
+        returns: Any = ...,
+        *,
+        default: S = ...,
+        transform: Callable[[Any], S],
+        **options: Unpack[FunctionOptions],
     ) -> None: ...
     @overload
     def __init__(self, prompt: Callable[P, Awaitable[R]]) -> None: ...
@@ -74,7 +118,7 @@ class LangFunc[**P, R]:
         *,
         lm: LanguageModel | None = None,
         transform_input: TransformInput | None = None,
-        **options: Unpack[QueryOptions],
+        **options: Unpack[CallOfFunction],
     ) -> None:
         """Make a function of a prompt.
 
@@ -85,12 +129,13 @@ class LangFunc[**P, R]:
             lm: the model to ask; may also be given later, by `using`.
             transform_input: what is done to the rendered messages before they are sent, plain or async. An async one is
                 for calls: a stream is made, and `render` answers, without waiting.
-            options: as in `query_stream`; `transform` is what is done to the validated value.
+            options: as in `query`; `transform` is what is done to the validated value. `max_repairs` and `default` are
+                for calls and `with_message`: a stream shows one answer as it comes, and samples are as they came.
         Raises:
-            ConfigError: INVALID_OPTIONS when a function has no docstring, no return type, or a parameter that has no
-                place in the prompt, or when there is no such option.
+            ConfigError: INVALID_OPTIONS when a function has no docstring, no return type, a parameter that has no place
+                in the prompt, or a place that is no parameter; or when there is no such option, or it cannot be so.
         """
-        check_names(options)
+        check_function(lm, transform_input, options)
         if prompt is None:
             raise ConfigError(
                 "INVALID_OPTIONS", "A LangFunc needs a prompt; with options, decorate by @us.LangFunc.of(lm=…)."
@@ -98,15 +143,21 @@ class LangFunc[**P, R]:
         if isinstance(prompt, staticmethod | classmethod):
             kind = type(cast("Any", prompt)).__name__
             raise ConfigError("INVALID_OPTIONS", f"@{kind} stands above @us.LangFunc, not below it.")
-        self._name = "LangFunc"
+        self.__name__ = self.__qualname__ = "LangFunc"
         signature: inspect.Signature | None = None
         if inspect.isfunction(prompt):
-            prompt, returns, signature = self._read(prompt)
-        elif not isinstance(prompt, str | Template) and not hasattr(prompt, "interpolations"):
+            if returns is not _TEXT:
+                raise ConfigError("INVALID_OPTIONS", "A typed function says itself what it returns: give no type.")
+            functools.update_wrapper(self, prompt)
+            prompt, returns, signature = read_function(prompt)
+        elif isinstance(prompt, str | Template) or hasattr(prompt, "interpolations"):
+            self.__doc__ = prompt if isinstance(prompt, str) else None
+        else:
             hint = " The type comes second: LangFunc(prompt, T)." if isinstance(prompt, type) else ""
             raise ConfigError(
                 "INVALID_OPTIONS", f"A LangFunc is made of a text, a t-string, a Template or a typed function.{hint}"
             )
+        inspect.markcoroutinefunction(self)
         self._signature = signature
         self._is_method = signature is not None
         self._prompt = prompt if isinstance(prompt, Template) else Template(prompt)
@@ -115,33 +166,55 @@ class LangFunc[**P, R]:
         self._transform_input = transform_input
         self._options: dict[str, Any] = dict(options)
         if signature is not None:
-            places = self._prompt.variables
-            strays = [name for name in signature.parameters if name not in places]
-            if strays and strays[0] in _RECEIVERS and strays[0] == next(iter(signature.parameters)):
-                del strays[0]
-            if strays:
-                raise ConfigError(
-                    "INVALID_OPTIONS", f"The prompt of {self._name} has no place for {', '.join(strays)}."
-                )
+            check_places(self.__name__, self._prompt, list(signature.parameters))
 
+    @overload
     @staticmethod
     def of[**Q, S](
-        *,
+        *, transform: None = None, **options: Unpack[FunctionOptions]
+    ) -> Callable[[Callable[Q, Awaitable[S]]], LangFunc[Q, S]]: ...
+    @overload
+    @staticmethod
+    def of[**Q, S, D](
+        *, default: D, transform: None = None, **options: Unpack[FunctionOptions]
+    ) -> Callable[[Callable[Q, Awaitable[S]]], LangFunc[Q, S | D]]: ...
+    @overload
+    @staticmethod
+    def of[**Q, S](
+        *, default: S = ..., transform: Callable[[Any], Awaitable[S]], **options: Unpack[FunctionOptions]
+    ) -> Callable[[Callable[Q, Awaitable[Any]]], LangFunc[Q, S]]: ...
+    @overload
+    @staticmethod
+    def of[**Q, S](
+        *, default: S = ..., transform: Callable[[Any], S], **options: Unpack[FunctionOptions]
+    ) -> Callable[[Callable[Q, Awaitable[Any]]], LangFunc[Q, S]]: ...
+    @staticmethod
+    @spells_out
+    def of[**Q](
+        *functions: Callable[Q, Awaitable[Any]],
         lm: LanguageModel | None = None,
         transform_input: TransformInput | None = None,
-        **options: Unpack[QueryOptions],
-    ) -> Callable[[Callable[Q, Awaitable[S]]], LangFunc[Q, S]]:
+        **options: Unpack[CallOfFunction],
+    ) -> Callable[[Callable[Q, Awaitable[Any]]], LangFunc[Q, Any]]:
         """Give a decorator that makes a function of a typed function, with a model and options.
 
-        Args, Raises: as in the constructor.
+        Args:
+            functions: none: it is `@us.LangFunc` that decorates without options.
+            lm, transform_input, options: as in the constructor.
+        Raises:
+            ConfigError: INVALID_OPTIONS, also when the decorator is used, as in the constructor.
         """
+        if functions:
+            raise ConfigError("INVALID_OPTIONS", "Write @us.LangFunc or, with options, @us.LangFunc.of(lm=…).")
+        check_function(lm, transform_input, options)
 
-        def decorate(function: Callable[Q, Awaitable[S]]) -> LangFunc[Q, S]:
+        def decorate(function: Callable[Q, Awaitable[Any]]) -> LangFunc[Q, Any]:
             if isinstance(function, str | Template):
                 raise ConfigError(
                     "INVALID_OPTIONS", "LangFunc.of(…) decorates a typed function; of a text make LangFunc(text, T)."
                 )
-            return LangFunc(function).using(lm=lm, transform_input=transform_input, **options)
+            made: Any = LangFunc(function)
+            return cast("LangFunc[Q, Any]", made.using(lm=lm, transform_input=transform_input, **options))
 
         return decorate
 
@@ -149,6 +222,17 @@ class LangFunc[**P, R]:
     def variables(self) -> tuple[str, ...]:
         """Names that a call must fill in."""
         return self._prompt.variables
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        if not self._is_method or self.__qualname__ != f"{owner.__qualname__}.{self.__name__}":
+            return  # made elsewhere, such as the default of a field
+        first = next(iter(self._signature.parameters), None) if self._signature else None
+        if first is not None and first not in RECEIVERS:
+            raise ConfigError(
+                "INVALID_OPTIONS",
+                f"The instance would be {first} of {owner.__name__}.{name}: call the first parameter of a method self, "
+                "or put @staticmethod above @us.LangFunc.",
+            )
 
     @overload
     def __get__(self, instance: None, owner: type, /) -> Self: ...
@@ -165,32 +249,45 @@ class LangFunc[**P, R]:
         if instance is None or signature is None or not (self._is_method and signature.parameters):
             return self
         first, *others = signature.parameters.values()
-        method = self.using()
+        method = self._another()
         method._is_method = False
         method._signature = signature.replace(parameters=others)
         if first.name in self._prompt.variables:
             method._prompt = self._prompt.bind(**{first.name: instance})
         return method
 
+    @overload
+    def using(self, *, transform: None = None, **options: Unpack[FunctionOptions]) -> Self: ...
+    @overload
+    def using[D](
+        self, *, default: D, transform: None = None, **options: Unpack[FunctionOptions]
+    ) -> LangFunc[P, R | D]: ...
+    @overload
+    def using[S](
+        self, *, default: S = ..., transform: Callable[[R], Awaitable[S]], **options: Unpack[FunctionOptions]
+    ) -> LangFunc[P, S]: ...
+    @overload
+    def using[S](
+        self, *, default: S = ..., transform: Callable[[R], S], **options: Unpack[FunctionOptions]
+    ) -> LangFunc[P, S]: ...
+    @spells_out
     def using(
         self,
         *,
         lm: LanguageModel | None = None,
         transform_input: TransformInput | None = None,
-        **options: Unpack[QueryOptions],
-    ) -> Self:
+        **options: Unpack[CallOfFunction],
+    ) -> LangFunc[P, Any]:
         """Give the same function with another model or other options; what is not named stays.
 
         Args:
             lm: the model to ask.
             transform_input, options: as in the constructor.
         Raises:
-            ConfigError: INVALID_OPTIONS when there is no such option.
+            ConfigError: INVALID_OPTIONS when there is no such option, or it cannot be so.
         """
-        check_names(options)
-        other = object.__new__(type(self))
-        for name in LangFunc.__slots__:
-            setattr(other, name, getattr(self, name))
+        check_function(lm, transform_input, options)
+        other = self._another()
         other._lm = lm or self._lm
         other._transform_input = transform_input or self._transform_input
         other._options = {**self._options, **options}
@@ -204,7 +301,7 @@ class LangFunc[**P, R]:
         Raises:
             ConfigError: INVALID_OPTIONS when a value belongs to no place.
         """
-        other = cast("LangFunc[..., R]", self.using())
+        other = cast("LangFunc[..., R]", self._another())
         other._prompt = self._prompt.bind(**values)
         if self._signature is not None:
             left = [p for name, p in self._signature.parameters.items() if name not in values]
@@ -222,13 +319,14 @@ class LangFunc[**P, R]:
         """
         messages = self._rendered(args, kwargs)
         if not inspect.isawaitable(messages):
-            return messages
-        if inspect.iscoroutine(messages):
-            messages.close()
+            return self._given(messages)
+        for end in ("close", "cancel"):  # of a coroutine, of a task: nothing is left running
+            if callable(stop := getattr(messages, end, None)):
+                stop()
         raise ConfigError(
             "UNSUPPORTED",
-            f"The transform_input of {self._name} is asynchronous: call it, instead of `stream` or `render`; or wait "
-            "for what it looks up first, and stream query_stream's answer.",
+            f"The transform_input of {self.__name__} is asynchronous: call it, instead of `stream` or `render`; or "
+            "wait for what it looks up first, and stream query_stream's answer.",
         )
 
     async def __call__(self, /, *args: P.args, **kwargs: P.kwargs) -> R:
@@ -241,8 +339,9 @@ class LangFunc[**P, R]:
         Cancellation:
             Aborts the request on the network.
         """
+        lm = self._model()
         messages = await self._sent(args, kwargs)
-        result: R = await query(messages, self._returns, lm=self._model(), **self._asked())
+        result: R = await query(messages, self._returns, lm=lm, **self._options)
         return result
 
     async def with_message(self, /, *args: P.args, **kwargs: P.kwargs) -> tuple[R, Message]:
@@ -252,10 +351,9 @@ class LangFunc[**P, R]:
             args, kwargs: as in `render`.
         Raises, Cancellation: as a call.
         """
+        lm = self._model()
         messages = await self._sent(args, kwargs)
-        both: tuple[R, Message] = await query(
-            messages, self._returns, lm=self._model(), returns_message=True, **self._asked()
-        )
+        both: tuple[R, Message] = await query(messages, self._returns, lm=lm, returns_message=True, **self._options)
         return both
 
     def stream(self, /, *args: P.args, **kwargs: P.kwargs) -> QueryStream[R]:
@@ -281,14 +379,27 @@ class LangFunc[**P, R]:
         Cancellation:
             Aborts every request.
         """
+        lm = self._model()
         messages = await self._sent(args, kwargs)
-        found: list[R | UnspoolError] = await sample(
-            messages, self._returns, lm=self._model(), count=count, **self._asked()
-        )
+        found: list[R | UnspoolError] = await sample(messages, self._returns, lm=lm, count=count, **self._asked())
         return found
 
     def __repr__(self) -> str:
-        return f"{self._name}({', '.join(self.variables)})"
+        return f"{self.__name__}({', '.join(self.variables)})"
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Self:
+        return self
+
+    def __reduce__(self) -> str:
+        return self.__qualname__
+
+    def _another(self) -> Self:
+        other = object.__new__(type(self))
+        other.__dict__.update(self.__dict__)
+        return other
 
     def _rendered(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Message] | Awaitable[list[Message]]:
         values = kwargs
@@ -296,57 +407,38 @@ class LangFunc[**P, R]:
             try:
                 bound = self._signature.bind(*args, **kwargs)
             except TypeError as error:
-                raise ConfigError("INVALID_OPTIONS", f"{self._name}: {error}.") from error
+                raise ConfigError("INVALID_OPTIONS", f"{self.__name__}: {error}.") from error
             bound.apply_defaults()
             places = self._prompt.variables
             values = {name: value for name, value in bound.arguments.items() if name in places}
         elif args:
-            raise ConfigError("INVALID_OPTIONS", f"{self._name} takes its values by name: {', '.join(self.variables)}.")
+            raise ConfigError(
+                "INVALID_OPTIONS", f"{self.__name__} takes its values by name: {', '.join(self.variables)}."
+            )
         messages: list[Message] = messages_from(self._prompt, **values)
         return messages if self._transform_input is None else self._transform_input(messages)
 
     async def _sent(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Message]:
         messages = self._rendered(args, kwargs)
-        return await messages if inspect.isawaitable(messages) else messages
+        return self._given(await messages if inspect.isawaitable(messages) else messages)
 
-    def _read(self, function: Any) -> tuple[str, Any, inspect.Signature]:
-        self._name = function.__name__
-        text = inspect.getdoc(function)
-        if not text:
-            raise ConfigError("INVALID_OPTIONS", f"{function.__name__} needs a docstring: it is the prompt.")
-        signature = _signature_of(function)
-        if signature.return_annotation is inspect.Signature.empty:
-            raise ConfigError("INVALID_OPTIONS", f"{function.__name__} needs a return type: it is what is asked for.")
+    def _given(self, messages: Any) -> list[Message]:
         try:
-            returns = _read_type(signature.return_annotation, function)
-        except Exception as error:
+            return messages_of(messages)
+        except ConfigError as error:
             raise ConfigError(
-                "INVALID_OPTIONS", f"The return type of {function.__name__} cannot be read: {error}."
+                "INVALID_OPTIONS", f"The transform_input of {self.__name__} must give messages. {error.message}"
             ) from error
-        return text, returns, signature
+
+    def _shown(self) -> inspect.Signature:
+        signature = self._signature or signature_of_places(self.variables, self._returns)
+        transform = self._options.get("transform")
+        return signature if transform is None else signature.replace(return_annotation=made_by(transform))
 
     def _model(self) -> LanguageModel:
         if self._lm is None:
-            raise ConfigError("INVALID_OPTIONS", f"{self._name} has no model: give it one by using(lm=…).")
+            raise ConfigError("INVALID_OPTIONS", f"{self.__name__} has no model: give it one by using(lm=…).")
         return self._lm
 
     def _asked(self) -> Any:
-        return self._options
-
-
-def _signature_of(function: Any) -> inspect.Signature:
-    """Give the signature of a function; types of parameters may be there for type checkers alone."""
-    if sys.version_info >= (3, 14):
-        from annotationlib import Format
-
-        return inspect.signature(function, annotation_format=Format.FORWARDREF)
-    return inspect.signature(function)
-
-
-def _read_type(annotation: Any, function: Any) -> Any:
-    """Evaluate an annotation of a function, if it is a text or holds one."""
-
-    def holder() -> None: ...
-
-    holder.__annotations__ = {"return": annotation}
-    return get_type_hints(holder, globalns=function.__globals__, include_extras=True)["return"]
+        return for_every_answer(self._options)

@@ -32,10 +32,30 @@ class SpelledOut:
 
 
 def spells_out[F: Callable[..., Any]](function: F) -> F:
-    """Give a function its own signature, spelled out. Of a function Python takes nothing that is worked out later."""
-    from inspect import signature
+    """Give a function its own signature, spelled out. Of a function Python takes nothing that is worked out later.
 
-    cast("Any", function).__signature__ = spelled_out(signature(function), function.__globals__)
+    What it calls `Any` itself is told as in those of its overloads that take any type (`TypeForm[R]`).
+    """
+    from inspect import signature
+    from typing import get_overloads
+
+    spelled = spelled_out(signature(function), function.__globals__)
+    told: dict[str, str] = {}
+    results: dict[str, None] = {}
+    for overload in get_overloads(function):
+        names: dict[str, Any] = overload.__annotations__
+        # One with a transform gives what that gives: no overload knows its type from the type asked for.
+        if names.get("transform", "None") == "None" and any(
+            str(kind).startswith("TypeForm[") for kind in names.values()
+        ):
+            told = {**names, **told}
+            results[names["return"]] = None
+    parameters = [
+        parameter.replace(annotation=told[name]) if parameter.annotation == "Any" and name in told else parameter
+        for name, parameter in spelled.parameters.items()
+    ]
+    result = " | ".join(results) or spelled.return_annotation
+    cast("Any", function).__signature__ = spelled.replace(parameters=parameters, return_annotation=result)
     return function
 
 

@@ -6,19 +6,28 @@ In: text with `{{name}}` in it, or a t-string (Python 3.14). Out: a `Message`. N
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from inspect import iscoroutine, isroutine
 from itertools import groupby
 from typing import Any, TypeGuard, cast
 
 from unspool.errors import ConfigError
 from unspool.messages import ROLES, Message, Part, Role, TextPart, unnested
-from unspool.messages.parts import ImmutablePart
+from unspool.messages.written_parts import noted, written_parts
 
+_BRACES = re.compile(r"(\\?)\{\{(\s*([^\W\d]\w*)[^{}]*)\}\}")
 # A name, and steps into its value: `{{user.name}}`, `{{rows[0].title}}`. Anything else between braces is text.
-_PLACE = re.compile(r"(\\?)\{\{\s*([^\W\d]\w*)((?:\.[^\W\d]\w*|\[\d{1,9}\])*)\s*\}\}")
+_PLACE = re.compile(r"\s*\w+((?:\.[^\W\d]\w*|\[\d{1,9}\])*)\s*")
 _STEP = re.compile(r"\.(\w+)|\[(\d+)\]")
 _MAX_INSIDE = 32
 """Pyodide ends for good when calls nest too deep; RecursionError comes too late there."""
+
+
+class _Braces(str):
+    """Text that looks like a place and is none, such as a filter of Jinja."""
+
+    name: str
+    """What it begins with."""
 
 
 class _Place:
@@ -34,6 +43,18 @@ class _Place:
         self.conversion = conversion
         self.format_spec = format_spec
 
+    @property
+    def path(self) -> str:
+        name = self.name.partition(" #")[0]
+        return name + "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in self.steps)
+
+    def shown(self, step: str = "") -> str:
+        inner = f"{{{self.path}{step}}}"
+        return inner if " #" in self.name else f"{{{inner}}}"
+
+    def fault(self, words: str) -> ConfigError:
+        return ConfigError("INVALID_OPTIONS", f"The value for {self.shown()} in the template {words}")
+
     def value_in(self, values: Mapping[str, Any]) -> Any:
         value: Any = values[self.name]
         for step in self.steps:
@@ -45,18 +66,42 @@ class _Place:
                 ) from error
         return value
 
-    def written(self, value: Any) -> str:
-        """Write a value as a formatted string literal would."""
-        match self.conversion:
-            case "r":
-                value = repr(value)
-            case "s":
-                value = str(value)
-            case "a":
-                value = ascii(value)
-            case _:
-                pass
-        return format(value, self.format_spec)
+    def written(self, value: Any) -> tuple[str, list[object]]:
+        """Write a value as a formatted string literal would; with it, the parts that would so become text."""
+        if not self.conversion:
+            _check_text(self, value)
+        convert = _CONVERSIONS.get(self.conversion)
+        try:
+            text, found = written_parts(lambda: format(convert(value) if convert else value, self.format_spec))
+        except (TypeError, ValueError) as error:
+            raise self.fault(f"cannot be written: {error}.") from error
+        return text, [part for part in found if isinstance(part, Template | Message | Part)]
+
+
+_AS_IT_IS = "is sent as it is, not as text: leave conversion and format out."
+_CONVERSIONS: dict[str, Callable[[Any], str]] = {"r": repr, "s": str, "a": ascii}
+
+
+def _check_text(place: _Place, value: Any) -> None:
+    """Refuse what has no text of its own, but an address in memory or the like."""
+    kind = cast("Any", type(value))
+    if isinstance(value, bytes | bytearray | memoryview):
+        raise place.fault("is bytes: give us.Image(…) or us.File(…), or decode it.")
+    if isroutine(value):
+        raise place.fault("is a function: give what it returns.")
+    if kind.__str__ is not object.__str__ or kind.__format__ is not object.__format__:
+        return
+    if isinstance(value, Awaitable):
+        if iscoroutine(cast("Any", value)):
+            cast("Any", value).close()  # of one that is never awaited Python warns
+        raise place.fault(f"is a {kind.__name__}: await it first.")
+    if isinstance(value, Iterator | AsyncIterator):
+        raise place.fault(f"is a {kind.__name__}, which can be read only once: give a list of it.")
+    if kind.__repr__ is object.__repr__:
+        raise place.fault(
+            f"is a {kind.__name__}, which has no text: give it a __str__, or name what is meant, as in "
+            f"{place.shown('.name')}."
+        )
 
 
 def _inside(value: Any, step: str | int) -> Any:
@@ -73,9 +118,11 @@ class Template:
     `{{name}}` is a place; `{{user.name}}` and `{{rows[0]}}` are places inside the value of a variable; `\\{{name}}` is
     the text `{{name}}`, and any other braces are text as they are. What is filled in is never searched for places.
 
-    A value is written as `str` writes it; but a part of a message (an image, a file) stands in its place as it is,
-    a template is filled in with the same values, a message of the template's own role gives its parts, and a message of
-    another role stays a message of its own (one of the system is moved to the front when it is sent).
+    A value is written as `str` writes it, and None is nothing. But a part of a message (an image, a file) stands in its
+    place as it is, a template is filled in with the same values, a message of the template's own role gives its parts,
+    and a message of another role stays a message of its own (one of the system is moved to the front when it is sent).
+    A list or tuple that holds any of these, itself or deeper, gives its items in order. What holds one in another way,
+    or has no text, is refused: no image is sent as the name of its class.
     """
 
     __slots__ = ("_inside", "_pieces", "_values", "_variables", "role")
@@ -106,7 +153,7 @@ class Template:
             known.update(text._values)
         elif isinstance(text, str):
             self._pieces = tuple(_pieces_of(text))
-        elif hasattr(text, "interpolations") and hasattr(text, "strings"):
+        elif _is_t_string(text):
             self._pieces = tuple(_pieces_of_t_string(text, known))
         else:
             raise ConfigError("INVALID_OPTIONS", "A template must be made of a text or a t-string.")
@@ -120,11 +167,20 @@ class Template:
             if isinstance(piece, _Place):
                 names[piece.name] = None
                 value = values.get(piece.name)
+                if _is_t_string(value):
+                    value = values[piece.name] = Template(value, role=self.role)
                 if isinstance(value, Template):
                     names.update(dict.fromkeys(value.variables))
                     self._inside = max(self._inside, value._inside + 1)
         if self._inside > _MAX_INSIDE:
             raise _too_deep()
+        for piece in self._pieces:
+            if isinstance(piece, _Braces) and (piece.name in names or piece.name in values):
+                raise ConfigError(
+                    "INVALID_OPTIONS",
+                    f"{piece} is no place: that is a name with steps, such as {{{{{piece.name}[0].title}}}}, without "
+                    f"filters, calls and formats. Give the value as it is to be shown; as text write \\{piece}.",
+                )
         self._values = values
         self._variables = tuple(name for name in names if name not in values)
         unknown = [name for name in values if name not in names]
@@ -170,34 +226,62 @@ class Template:
             raise ConfigError("INVALID_OPTIONS", f"The template needs a value for {', '.join(self.variables)}.")
         parts: list[Part | Message] = []
         for piece in self._pieces:
-            self._add(piece if isinstance(piece, str) else _shown(piece, self._values), parts, inside)
+            if isinstance(piece, str):
+                parts.append(TextPart(piece))
+            else:
+                self._add(piece.value_in(self._values), piece, parts, inside)
         return Message(self.role, _joined(parts))
 
-    def _add(self, value: Any, parts: list[Part | Message], inside: int) -> None:
-        if isinstance(value, str):
-            parts.append(TextPart(value))
-        elif isinstance(value, Template):
+    def _add(self, value: Any, place: _Place, parts: list[Part | Message], inside: int, is_item: bool = False) -> None:
+        """
+        Args:
+            is_item: whether it stands in a list that is filled in item by item.
+        """
+        if _is_t_string(value):
+            value = Template(value, role=self.role)
+        if value is None and not place.conversion:
+            return
+        if isinstance(value, Template | Message | Part):
+            if place.conversion or place.format_spec:
+                raise place.fault(_AS_IT_IS)
+            self._add_part(value, parts, inside)
+            return
+        is_row = _is_row(value)
+        if not (is_row and is_item):
+            text, found = place.written(value)
+            if not found:
+                parts.append(TextPart(text))
+                return
+            if not is_row:
+                part, kind = type(found[-1]).__name__, type(value).__name__
+                raise place.fault(
+                    f"is a {kind} that holds a part of a message ({part}), which would be lost: give the part alone, a "
+                    f"list of texts and parts, or name it, as in {place.shown('.picture')}."
+                )
+            if place.conversion:
+                raise place.fault(_AS_IT_IS)
+        if inside == _MAX_INSIDE:
+            raise _too_deep()
+        for item in cast("Sequence[Any]", value):
+            self._add(item, place, parts, inside + 1, is_item=True)
+
+    def _add_part(self, value: Template | Message | Part, parts: list[Part | Message], inside: int) -> None:
+        if isinstance(value, Template):
             if inside == _MAX_INSIDE:  # a place of it may be filled in with itself
                 raise _too_deep()
-            self._add(value.bind(**_for(value, self._values))._rendered(inside + 1), parts, inside)
-        elif isinstance(value, Message):
-            if value.role == self.role:
-                parts.extend(value.parts)
-            else:
-                parts.append(value)
-        elif isinstance(value, ImmutablePart):
-            parts.append(cast("Part", value))
-        else:  # a sequence of these
-            for item in value:
-                self._add(item, parts, inside)
+            value = value.bind(**_for(value, self._values))._rendered(inside + 1)
+        if isinstance(value, Message) and value.role == self.role:
+            parts.extend(value.parts)
+        else:
+            parts.append(value)
 
     def __repr__(self) -> str:
-        text = "".join(piece if isinstance(piece, str) else "{{" + _path(piece) + "}}" for piece in self._pieces)
-        return f"Template({text!r})"
+        text = "".join(piece if isinstance(piece, str) else f"{{{{{piece.path}}}}}" for piece in self._pieces)
+        return noted(self, f"Template({text!r})")
 
 
 def _too_deep() -> ConfigError:
-    return ConfigError("INVALID_OPTIONS", f"More than {_MAX_INSIDE} templates stand inside each other.")
+    return ConfigError("INVALID_OPTIONS", f"More than {_MAX_INSIDE} templates or lists stand inside each other.")
 
 
 def messages_from(prompt: Any, /, **values: Any) -> Any:
@@ -206,12 +290,13 @@ def messages_from(prompt: Any, /, **values: Any) -> Any:
     Raises:
         ConfigError: INVALID_OPTIONS, as `Template.render`.
     """
-    if hasattr(prompt, "interpolations") and not isinstance(prompt, Template):
+    if _is_t_string(prompt):
         prompt = Template(prompt)
     if isinstance(prompt, Template):
         return unnested([prompt.render(**values)])
-    if _is_row(prompt) and any(isinstance(item, Template) for item in prompt):
-        return [item.render(**_for(item, values)) if isinstance(item, Template) else item for item in prompt]
+    if _is_row(prompt) and any(isinstance(item, Template) or _is_t_string(item) for item in prompt):
+        items = [Template(item) if _is_t_string(item) else item for item in prompt]
+        return [item.render(**_for(item, values)) if isinstance(item, Template) else item for item in items]
     return prompt
 
 
@@ -223,26 +308,25 @@ def _for(template: Template, values: Mapping[str, Any]) -> dict[str, Any]:
     return {name: values[name] for name in template.variables if name in values}
 
 
-def _shown(place: _Place, values: Mapping[str, Any]) -> Any:
-    value = place.value_in(values)
-    if isinstance(value, Template | Message | ImmutablePart):
-        return value
-    if _is_row(value) and value and all(isinstance(item, Template | Message | ImmutablePart) for item in value):
-        return value
-    return place.written(value)
+def _is_t_string(value: Any) -> bool:
+    return hasattr(value, "interpolations") and hasattr(value, "strings")
 
 
 def _pieces_of(text: str) -> list[str | _Place]:
     pieces: list[str | _Place] = []
     at = 0
-    for match in _PLACE.finditer(text):
-        escape, name, steps = match.groups()
+    for match in _BRACES.finditer(text):
+        escape, inner, name = match.groups()
         pieces.append(text[at : match.start()])
         if escape:
             pieces.append(match[0][1:])
-        else:
-            found = _STEP.findall(steps)
+        elif place := _PLACE.fullmatch(inner):
+            found = _STEP.findall(place[1])
             pieces.append(_Place(name, tuple(int(index) if index else attribute for attribute, index in found)))
+        else:
+            braces = _Braces(match[0])
+            braces.name = name
+            pieces.append(braces)
         at = match.end()
     pieces.append(text[at:])
     return [piece for piece in pieces if piece != ""]
@@ -259,11 +343,6 @@ def _pieces_of_t_string(template: Any, known: dict[str, Any]) -> list[str | _Pla
             known[name] = hole.value
             pieces.append(_Place(name, (), hole.conversion or "", hole.format_spec))
     return [piece for piece in pieces if piece != ""]
-
-
-def _path(place: _Place) -> str:
-    name = place.name.partition(" #")[0]
-    return name + "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in place.steps)
 
 
 def _joined(parts: Sequence[Part | Message]) -> list[Part | Message]:

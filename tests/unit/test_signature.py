@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import inspect
-from typing import Any, Unpack
+from typing import Any, Unpack, overload
 
 import pytest
 
 import unspool as us
-from unspool.functions import QueryOptions
 from unspool.http_model import HttpOptions
-from unspool.signature import spelled_out
+from unspool.query_options import QueryOptions
+from unspool.signature import spelled_out, spells_out
 
 MODELS = [name for name in us.llms.__all__ if name not in ("HttpModel", "FunctionModel", "Wllama")]
 
@@ -49,6 +49,33 @@ def test_functions_name_every_option(function: Any) -> None:
     assert set(QueryOptions.__annotations__) <= set(parameters)
     assert "options" not in parameters
     assert repr(parameters["temperature"].default) == "..."
+
+
+@pytest.mark.parametrize(
+    ("function", "asked", "given"),
+    [
+        (us.query, "TypeForm[R]", "R | tuple[R, Message]"),
+        (us.query_stream, "TypeForm[R]", "QueryStream[R]"),
+        (us.sample, "TypeForm[R]", "list[R | UnspoolError]"),
+    ],
+    ids=["query", "query_stream", "sample"],
+)
+def test_the_type_asked_for_is_the_type_that_comes(function: Any, asked: str, given: str) -> None:
+    """Overloads know it; `help` shows the signature of the function itself, which says `Any`."""
+    signature = inspect.signature(function)
+    assert signature.parameters["T"].annotation == asked
+    assert signature.return_annotation == given
+
+
+def test_overloads_that_know_no_more_change_nothing() -> None:
+    @overload
+    def function(one: int) -> int: ...
+    @overload
+    def function(one: str) -> str: ...
+    def function(one: Any) -> Any:
+        raise AssertionError
+
+    assert inspect.signature(spells_out(function)) == inspect.signature(function)
 
 
 def test_what_is_no_typed_dict_stays() -> None:

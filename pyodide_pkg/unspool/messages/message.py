@@ -21,6 +21,7 @@ from unspool.messages.parts import (
     ToolCall,
     ToolResult,
 )
+from unspool.messages.written_parts import noted
 from unspool.tagged import Tagged
 
 Role = Literal["system", "user", "assistant", "tool"]
@@ -223,7 +224,7 @@ class Message(Immutable):
 
     def __repr__(self) -> str:
         ending = f", finish_reason={self.finish_reason!r}" if self.finish_reason else ""
-        return f"Message({self.role!r}, {list(self.parts)!r}{ending})"
+        return noted(self, f"Message({self.role!r}, {list(self.parts)!r}{ending})")
 
 
 Content = str | Part | Message | Sequence[str | Part | Message]

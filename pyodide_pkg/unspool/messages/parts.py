@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
 from unspool.errors import ConfigError, StreamError, redact
 from unspool.frozen_json import INNER_DEPTH, FrozenDict, freeze_object
 from unspool.immutable import Immutable
+from unspool.messages.written_parts import noted
 from unspool.tagged import Tagged
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ class ImmutablePart(Immutable, Tagged):
     def __repr__(self) -> str:
         slots: tuple[str, ...] = self.__slots__
         fields = [f"{name}={value!r}" for name in slots if (value := getattr(self, name)) is not None]
-        return f"{type(self).__name__}({', '.join(fields)})"
+        return noted(self, f"{type(self).__name__}({', '.join(fields)})")
 
     def _keep_text(self, name: str, text: Any) -> None:
         if not isinstance(text, str):
@@ -213,7 +214,7 @@ class Image(ImmutablePart):
 
     def __repr__(self) -> str:
         what = f"<{len(self.data)} bytes>" if self.data is not None else redact(repr(self.url))
-        return f"Image({what}, media_type={self.media_type!r})"
+        return noted(self, f"Image({what}, media_type={self.media_type!r})")
 
 
 class File(ImmutablePart):
@@ -266,7 +267,7 @@ class File(ImmutablePart):
         return _with_data(super().to_wire(), self.data)
 
     def __repr__(self) -> str:
-        return f"File({self.name!r}, media_type={self.media_type!r}, size_bytes={self.size_bytes})"
+        return noted(self, f"File({self.name!r}, media_type={self.media_type!r}, size_bytes={self.size_bytes})")
 
 
 class ToolCall(ImmutablePart):
@@ -427,8 +428,7 @@ def _bytes(what: str, data: Any) -> bytes:
 def _data_url(url: str) -> tuple[bytes, str | None]:
     from urllib.parse import unquote, unquote_to_bytes  # here, because few conversations have one
 
-    match = _DATA_URL.fullmatch(url)
-    if match is None:
+    if (match := _DATA_URL.fullmatch(url)) is None:
         raise ConfigError("INVALID_OPTIONS", "The data URL of an image must look like data:image/png;base64,….")
     media_type, options, body = match.groups()
     stated = media_type.strip().lower()
