@@ -11,7 +11,7 @@ import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, cast, runtime_checkable
 
-from unspool.errors import ConfigError, UnspoolError, shown_url
+from unspool.errors import ConfigError, UnspoolError, redact, shown_url
 from unspool.frozen_json import FrozenDict, FrozenList, freeze, freeze_object
 from unspool.immutable import Immutable
 from unspool.messages import ImagePolicy, Message, project, unnested
@@ -137,6 +137,18 @@ class Request(Immutable):
         """
         return Request(**{name: getattr(self, name) for name in self.__slots__} | changes)
 
+    def __repr__(self) -> str:
+        last = self.messages[-1] if self.messages else None
+        said = f", the last by {last.role}: {redact(last.text[:2_000])[:60]!r}" if last and last.text else ""
+        shown = {name: getattr(self, name) for name in self.__slots__ if name not in ("model", "messages")}
+        shown |= {
+            "tools": [tool.get("name") for tool in self.tools],
+            "extra": sorted(self.extra),
+        }  # it may hold secrets
+        shown["output_schema"] = self.output_schema and self.output_schema.name
+        told = [f", {name}={value!r}" for name, value in shown.items() if value not in (None, (), [])]
+        return f"Request({self.model!r}, {len(self.messages)} message(s){said}{''.join(told)})"
+
     def projected(self, *, image_input: bool | None = None, image_policy: ImagePolicy | None = None) -> Request:
         """Give the request that one route can take: files, and images where it takes none, as lines of text.
 
@@ -196,9 +208,7 @@ class ModelFacts:
         image_input: bool | None = None,
     ) -> None:
         if not isinstance(cast(Any, id), str) or isinstance(reasoning_efforts, str):
-            raise ConfigError(
-                "INVALID_OPTIONS", "A model is named by a text; its reasoning_efforts are a list of texts."
-            )
+            raise ConfigError("INVALID_OPTIONS", "A model is named by a text; reasoning_efforts is a list of texts.")
         self.id = id
         """The provider's name of the model."""
         self.context_window = context_window
@@ -233,9 +243,7 @@ class HttpRequest:
         given: Mapping[Any, Any] = headers
         is_text = isinstance(cast(Any, method), str) and isinstance(cast(Any, url), str)
         if not is_text or not isinstance(cast(Any, headers), Mapping) or not isinstance(cast(Any, body), bytes):
-            raise ConfigError(
-                "INVALID_OPTIONS", "A request has a method and a url as texts, headers as a mapping, bytes."
-            )
+            raise ConfigError("INVALID_OPTIONS", "A request has method and url as texts, headers as a mapping, bytes.")
         for name, value in given.items():
             is_text = isinstance(name, str) and isinstance(value, str)
             if not is_text or not _HEADER_NAME.fullmatch(name) or not _HEADER_VALUE.fullmatch(value):

@@ -246,7 +246,12 @@ class Ollama(HttpModel):
 
 
 class FunctionModel(LanguageModel):
-    """Any function as a model: it takes the `Request` and gives the answer in pieces."""
+    """Any function as a model: it takes the `Request` and gives the answer, whole or in pieces."""
+
+    requests: list[Request]
+    """The requests that the function got, in order: the last `max_requests`."""
+    max_requests: int = 100
+    """How many of them are kept. Set it to 0 for a model in use, whose conversations should not stay in memory."""
 
     def __init__(
         self, generate: Callable[[Request], Any], *, model: str = "function", **defaults: Unpack[CallOptions]
@@ -255,9 +260,10 @@ class FunctionModel(LanguageModel):
 
         Args:
             generate: gives an asynchronous or plain iterable (generators, lists, JavaScript's async iterables and
-                ReadableStreams) of texts, chunks (`unspool.stream.chunks`) or OpenAI chat chunks (dicts, JavaScript
-                objects); or one such piece; or an awaitable of any of these. Leaving the stream early closes the
-                iterable: `aclose()`, `close()`, `return()` or `cancel()`.
+                ReadableStreams) of texts, assistant's messages or their parts (`ToolCall`), `Usage`, chunks
+                (`unspool.stream.chunks`) or OpenAI chat chunks (dicts, JavaScript objects); or one such piece; or an
+                awaitable of any of these. Leaving the stream early closes the iterable: `aclose()`, `close()`,
+                `return()` or `cancel()`.
             model: a name for it.
             defaults: see `CallOptions`; they hold where a call says nothing.
         Raises:
@@ -266,10 +272,14 @@ class FunctionModel(LanguageModel):
         super().__init__(model, **defaults)
         if not callable(generate):
             raise ConfigError("INVALID_OPTIONS", "A function model needs a function that takes the request.")
+        self.requests = []
         self._generate = generate
 
     async def _open(self, request: Request, credential: str | None) -> Response:
-        return await open_function(self._generate, request.projected())
+        request = request.projected()
+        self.requests.append(request)
+        del self.requests[: max(0, len(self.requests) - self.max_requests)]
+        return await open_function(self._generate, request)
 
     def _decoder(self, request: Request) -> PieceDecoder:
         return PieceDecoder()

@@ -22,16 +22,18 @@ from unspool.errors import (
     UnspoolError,
     WireError,
     blank_out,
+    typed,
 )
 from unspool.messages import Message
 from unspool.options import CallOptions, Prompt, build_request, check_options
+from unspool.release import Insistence, closed
 from unspool.signals import SignalListener
 from unspool.signature import SpelledOut
 from unspool.stream.assembler import BlockAssembler
 from unspool.stream.chunks import Chunk, Finish
 from unspool.stream.response import ResponseMachine
+from unspool.time_limit import time_limit
 from unspool.transport.draining import Draining
-from unspool.transport.time_limit import time_limit
 
 if TYPE_CHECKING:
     from unspool.schema.native import Dialect
@@ -180,8 +182,10 @@ class ChunkStream:
         self._rest: deque[Chunk] = deque()
         self._aborted = False
         self._left = False
+        self._loop: asyncio.AbstractEventLoop | None = None
         self._reader: asyncio.Task[Any] | None = None
         self._interrupts = 0
+        self._insistence = Insistence()
         self._over = False
 
     @property
@@ -196,7 +200,8 @@ class ChunkStream:
             The chunks of one slice of the network, in order and never empty; None after the last one, and after
             `aclose`. The last chunk of all is `Finish`; the response is closed before it is given.
         Raises:
-            ConfigError: INVALID_OPTIONS when another task is already waiting.
+            ConfigError: INVALID_OPTIONS when another task is already waiting, or the reading was begun in another event
+                loop.
         Cancellation:
             Aborts the request; the stream is over and `message` holds what had come.
         """
@@ -210,11 +215,15 @@ class ChunkStream:
             return None
         reader = asyncio.current_task()
         assert reader is not None
+        if (self._loop or reader.get_loop()) is not reader.get_loop():
+            raise ConfigError("INVALID_OPTIONS", "Read a stream on in the event loop in which its reading was begun.")
+        self._loop = reader.get_loop()
         cancelled_before = reader.cancelling()
         self._reader = reader
         try:
             chunks = await self._advance()
         except asyncio.CancelledError:
+            self._insistence.end()
             if self._take_back(reader, cancelled_before):
                 chunks = [] if self._left else await self._end(CallCancelledError())
             else:
@@ -228,6 +237,7 @@ class ChunkStream:
             raise
         finally:
             self._reader = None
+            self._insistence.end()
             self._take_back(reader, cancelled_before)
         return chunks or None
 
@@ -262,6 +272,13 @@ class ChunkStream:
         self._interrupt()
         self._leave()
         await self._release()
+
+    def _keep_in(self, error: UnspoolError) -> None:
+        """Give an error the message so far, unless it has one, and take the credential of the call out of it."""
+        if error.partial is None:
+            error.partial = self.message
+        for secret in self._model._secrets(self._credential):  # pyright: ignore[reportPrivateUsage]
+            blank_out(error, secret)
 
     async def __aenter__(self) -> Self:
         return self
@@ -308,7 +325,7 @@ class ChunkStream:
                     self._record(chunks)
                     return chunks
         except Exception as error:
-            return await self._end(_typed(error, blame))
+            return await self._end(typed(error, blame))
 
     async def _refusal(self, response: Response) -> UnspoolError:
         body = bytearray()
@@ -337,6 +354,7 @@ class ChunkStream:
     async def _finish(self, chunks: list[Chunk]) -> list[Chunk]:
         """Close the response, or let what is left of a whole answer come; only then give the terminal chunk."""
         self._over = True
+        self._insistence.end()
         try:
             self._record(chunks)
             if self.error is None and isinstance(self._response, Draining):
@@ -358,8 +376,7 @@ class ChunkStream:
             self._assembler.feed(chunk)
         last = chunks[-1]
         if isinstance(last, Finish) and last.error is not None:
-            for secret in self._model._secrets(self._credential):  # pyright: ignore[reportPrivateUsage]
-                blank_out(last.error, secret)
+            self._keep_in(last.error)
             self.error = last.error
 
     def _interrupt(self) -> None:
@@ -380,6 +397,11 @@ class ChunkStream:
         if inside:  # from a callback of our own wait; a task cannot wake itself
             self._reader.get_loop().call_soon(self._interrupt)
         else:
+            self._cancel_reader()
+            self._insistence.begin(self._cancel_reader, f"The wait for {self._model!r}", self._reader.get_loop())
+
+    def _cancel_reader(self) -> None:
+        if self._reader is not None:
             self._interrupts += 1
             self._reader.cancel()
 
@@ -408,21 +430,6 @@ class ChunkStream:
 
     async def _release(self) -> None:
         if self._response is not None:
-            with contextlib.suppress(Exception):  # the answer stands, however badly the connection closes
-                await self._response.close()
+            await closed(self._response.close, f"The closing of an answer of {self._model!r}")  # however badly
         if self._listener is not None:
             await self._listener.close()
-
-
-def _typed(error: Exception, blame: type[UnspoolError]) -> UnspoolError:
-    """Give a foreign exception a code: it came out of a transport (NETWORK) or a decoder (PROTOCOL)."""
-    if isinstance(error, UnspoolError):
-        return error
-    words = f"{type(error).__name__}: {error}"[:300]
-    ours: UnspoolError
-    if blame is NetworkError:
-        ours = NetworkError(f"The request could not be sent or its answer not received ({words}).", retryable=False)
-    else:
-        ours = WireError("PROTOCOL", f"The answer could not be decoded ({words}).")
-    ours.__cause__ = error
-    return ours

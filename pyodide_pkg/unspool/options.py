@@ -11,8 +11,13 @@ from typing import Any, TypedDict, TypeGuard, cast, get_origin
 from unspool.contracts import OutputSchema, Request
 from unspool.errors import ConfigError
 from unspool.messages import Message, SystemMessage, UserMessage
+from unspool.messages.tool_results import check_tool_results
 
-Prompt = str | Message | Sequence[Message]
+Prompt = str | Message | Sequence[Message | Mapping[str, Any]]
+"""What is asked: a text of the user, a message, or a conversation; its messages may be dicts, as `Message.from_wire`
+reads them."""
+_ELSEWHERE = frozenset({"previous_response_id", "conversation"})
+"""What OpenAI calls a conversation that it holds itself."""
 
 
 class CallOptions(TypedDict, total=False):
@@ -49,7 +54,7 @@ def build_request(model: str, prompt: Prompt, defaults: CallOptions, options: Ca
         defaults: options that hold where the call says nothing; checked already.
         options: options of this call; None leaves the default.
     Raises:
-        ConfigError: INVALID_OPTIONS, naming the option at fault.
+        ConfigError: INVALID_OPTIONS, naming the option at fault, or the tool call (`check_tool_results`).
     """
     check_options(options)
     merged: dict[str, Any] = {**merged_options(defaults, options)}
@@ -61,6 +66,7 @@ def build_request(model: str, prompt: Prompt, defaults: CallOptions, options: Ca
     tools = merged.pop("tools", None) or ()
     request = Request(model, messages, stop=(stop,) if isinstance(stop, str) else stop, tools=tools, **merged)
     check_tool_choice(request)
+    check_tool_results(request.messages, continues=not _ELSEWHERE.isdisjoint(request.extra))
     return request
 
 
@@ -110,8 +116,8 @@ def messages_of(prompt: object) -> list[Message]:
     if isinstance(prompt, Sequence):
         given = list(cast(Sequence[object], prompt))
         messages = [
-            Message.from_wire(cast("Mapping[str, Any]", message)) if isinstance(message, Mapping) else message
-            for message in given
+            _read(cast("Mapping[str, Any]", message), f"prompt[{i}]") if isinstance(message, Mapping) else message
+            for i, message in enumerate(given)
         ]
         if messages and all(isinstance(message, Message) for message in messages):
             return cast("list[Message]", messages)
@@ -125,6 +131,12 @@ def messages_of(prompt: object) -> list[Message]:
         "A prompt must be a text, a message (with images: us.UserMessage([…])), or a sequence of at least one message."
         + hint,
     )
+
+
+def _read(message: Mapping[str, Any], where: str) -> Message:
+    from unspool.messages.from_json import message_of  # here, because few prompts are JSON
+
+    return message_of(message, where)
 
 
 def check_tool_choice(request: Request) -> str | None:

@@ -46,7 +46,9 @@ def page_model(page: Any, name: Any) -> LanguageModel:
             if not over:
                 page.abort(stream)
 
-    return llms.FunctionModel(generate, model=name)
+    lm = llms.FunctionModel(generate, model=name)
+    lm.max_requests = 0
+    return lm
 
 
 def _request_wire(request: Request, model: str) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from typing import Any, Protocol
 
 from unspool.contracts import Signal
 from unspool.errors import ConfigError
+from unspool.release import released
 
 _waiters: set[asyncio.Task[None]] = set()
 """Keeps waiting tasks from being garbage together with a stream in a cycle: a task must be cancelled before it goes."""
@@ -73,11 +74,11 @@ class SignalListener:
                 self._waiter.cancel()
 
     async def close(self) -> None:
-        """Listen no more, and wait until no task is left. Idempotent."""
+        """Listen no more, and wait until no task is left; not for a signal that does not mind. Idempotent."""
         self.stop()
         waiter, self._waiter = self._waiter, None
         if waiter is not None:
-            await asyncio.wait([waiter])
+            await released(waiter, f"The wait of a signal ({type(self._signal).__name__})")
 
 
 def _heard(waiter: asyncio.Task[None]) -> None:

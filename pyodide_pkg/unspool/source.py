@@ -11,6 +11,8 @@ import inspect
 import sys
 from typing import Any, Protocol
 
+from unspool.release import released
+
 MAX_BUSY_S = 0.004
 """How long items are read without a turn of the event loop: a quarter of a frame."""
 
@@ -33,6 +35,7 @@ class Source:
             TypeError: it is none of these. Text and bytes do not count as iterables.
         """
         tap = _tap(iterable)
+        self._name = iterable.__qualname__ if inspect.isasyncgen(iterable) else type(iterable).__name__
         self._pump = _Pump(tap) if interruptible else None
         self._tap = self._pump or tap
         self._closing: asyncio.Task[None] | None = None
@@ -67,12 +70,20 @@ class Source:
             loop = asyncio.get_running_loop()
         except RuntimeError:
             return  # nothing can wait for it; Python closes a generator that is dropped
-        self._closing = asyncio.Task(self._tap.close(), loop=loop, eager_start=True)
+        self._closing = asyncio.Task(self._close(), loop=loop, eager_start=True)
         self._closing.add_done_callback(_heard)
         _tasks.add(self._closing)
 
+    async def _close(self) -> None:
+        work = asyncio.Task(self._tap.close(), loop=asyncio.get_running_loop(), eager_start=True)
+        await released(work, f"The closing of {self._name}")
+        if work.done() and not work.cancelled():
+            work.result()
+
     async def close(self) -> None:
-        """Close the iterable and wait for it, as `abandon`. Raises what closing raises. Idempotent.
+        """Close the iterable and wait for it, as `abandon`; not for one that does not end (`unspool.release`).
+
+        Raises what closing raises. Idempotent.
 
         Cancellation:
             The closing goes on.
@@ -144,7 +155,7 @@ class _Pump:
     async def close(self) -> None:
         if self._task is not None:
             self._task.cancel()
-            await asyncio.wait([self._task])
+            await released(self._task, "The reading of an iterable")
         await self._tap.close()
 
     async def _run(self) -> None:

@@ -214,9 +214,6 @@ class ScriptedResponse:
 class StaticResponse(FunctionModel):
     """A model that always gives the same answer."""
 
-    requests: list[Request]
-    """Every request, in order."""
-
     def __init__(self, text: str, chunk_chars: int | None = None, **defaults: Unpack[CallOptions]) -> None:
         """
         Args:
@@ -228,15 +225,15 @@ class StaticResponse(FunctionModel):
         """
         if not isinstance(cast(Any, text), str):
             raise ConfigError(
-                "INVALID_OPTIONS", "The answer of a static model must be text; json.dumps writes a value."
+                "INVALID_OPTIONS",
+                'The answer of a static model must be text: us.format_value(value, "json") writes a value. Messages '
+                "and calls of tools are given by a us.llms.FunctionModel.",
             )
         if chunk_chars is not None:
             check_count("chunk_chars", chunk_chars)
         super().__init__(self._answer, model="static", **defaults)
-        self.requests = []
         size = chunk_chars or len(text) or 1
         self._pieces = [text[at : at + size] for at in range(0, len(text), size)]
 
-    def _answer(self, request: Request) -> list[str]:
-        self.requests.append(request)
+    def _answer(self, _request: Request) -> list[str]:
         return self._pieces

@@ -9,7 +9,7 @@ import pytest
 
 from unspool.contracts import HttpRequest, OutputSchema, Request, Signal
 from unspool.errors import ConfigError
-from unspool.messages import File, UserMessage
+from unspool.messages import File, Image, UserMessage
 
 KEY = "unspool-marker-0123456789"
 
@@ -18,6 +18,27 @@ def test_repr_shows_no_secret() -> None:
     request = HttpRequest("POST", f"https://u:{KEY}@h/v1?key={KEY}", {"Authorization": f"Bearer {KEY}"}, KEY.encode())
     assert KEY not in repr(request)
     assert "Authorization" in repr(request)
+
+
+def test_repr_of_a_call_is_short_and_shows_no_secret() -> None:
+    asked = [UserMessage("a"), UserMessage(f"Where is it? sk-{KEY} " + "x" * 10_000)]
+    request = Request(
+        "m",
+        asked,
+        temperature=0,
+        stop=["END"],
+        tools=[{"name": "weather", "description": "x" * 999}],
+        output_schema=OutputSchema("answer", {"type": "object"}),
+        extra={"user": KEY, "api": {"key": KEY}},
+    )
+    said = "Where is it? [redacted] " + "x" * 36
+    assert repr(request) == (
+        f"Request('m', 2 message(s), the last by user: {said!r}, extra=['api', 'user'], output_schema='answer', "
+        "stop=('END',), temperature=0, tools=['weather'])"
+    )
+    picture = UserMessage(Image(b"\x89PNG\r\n\x1a\n"))
+    assert repr(Request("m", [picture])) == "Request('m', 1 message(s))"
+    assert repr(Request("m", [])) == "Request('m', 0 message(s))"
 
 
 def test_secrets_are_the_header_values_and_the_tokens_in_them() -> None:

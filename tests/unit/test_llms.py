@@ -14,7 +14,7 @@ from unspool import http_model, llms
 from unspool.contracts import Request
 from unspool.errors import ConfigError, NetworkError, ProviderError
 from unspool.llms import FunctionModel, OpenAIChat
-from unspool.messages import File, Image, Usage, UserMessage
+from unspool.messages import File, Image, Message, ToolCall, ToolMessage, ToolResult, Usage, UserMessage
 from unspool.providers.openai_chat import OpenAIChatAdapter
 from unspool.stream.chunks import Finish, TextDelta, UsageReport
 from unspool.testing import HttpResponse, ScriptedTransport
@@ -144,6 +144,31 @@ async def test_a_function_sees_the_request() -> None:
     message = await FunctionModel(generate, model="mine", temperature=0.5).call("Hi", stop="x")
     assert (message.text, message.finish_reason) == ("", "stop")
     assert (seen[0].model, seen[0].temperature, seen[0].stop) == ("mine", 0.5, ("x",))
+
+
+async def test_a_function_gives_messages_and_parts() -> None:
+    """A script of answers: what a test of a loop of tools needs."""
+    call = ToolCall("c", "weather", '{"city": "Lima"}')
+    script = iter([call, Message("assistant", "Clear.", usage=Usage(9, 12)), ["It ", "is.", Usage(1, 2)]])
+    lm = FunctionModel(lambda _request: next(script))
+    first = await lm.call("Weather?")
+    assert (first.tool_calls, first.finish_reason) == ((call,), "tool_calls")
+    second = await lm.call([UserMessage("Weather?"), first, ToolMessage(ToolResult("c", "21"))])
+    assert (second.text, second.usage) == ("Clear.", Usage(9, 12))
+    third = await lm.call("Sure?")
+    assert (third.text, third.usage) == ("It is.", Usage(1, 2))
+    assert [len(request.messages) for request in lm.requests] == [1, 3, 1]
+
+
+async def test_requests_are_kept_but_not_for_ever() -> None:
+    lm = FunctionModel(lambda _request: "x")
+    lm.max_requests = 2
+    for prompt in "abc":
+        await lm.call(prompt)
+    assert [request.messages[0].text for request in lm.requests] == ["b", "c"]
+    lm.max_requests = 0
+    await lm.call("d")
+    assert lm.requests == []
 
 
 async def test_chunks_and_usage_from_a_function() -> None:

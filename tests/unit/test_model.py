@@ -822,3 +822,115 @@ async def test_a_status_stands_though_its_words_break_off() -> None:
 async def test_sample_takes_prompts(prompts: Any) -> None:
     with pytest.raises(ConfigError):
         await model()[0].sample(prompts)
+
+
+# What does not end
+
+
+@pytest.mark.host  # the limit is a timer of JavaScript there, which a blocking loop never sees
+@pytest.mark.parametrize("way", ["end", "aclose", "abort", "signal", "abort while reading", "aclose while reading"])
+async def test_a_model_that_does_not_close_delays_nobody(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """F44: what its function waits for when it is told to stop is cancelled after a second; here, at once."""
+    monkeypatch.setattr("unspool.release.RELEASE_S", 0)
+    ended: list[str] = []
+    waiting, never, signal = asyncio.Event(), asyncio.Event(), asyncio.Event()
+
+    async def slow(_request: Request) -> AsyncIterator[Any]:
+        try:
+            yield "a"
+            if way == "end":
+                yield Finish("stop")
+            waiting.set()
+            await never.wait()
+        finally:
+            try:
+                await never.wait()
+            finally:
+                ended.append(way)
+
+    stream = FunctionModel(slow).stream("Hi", signal=signal)
+    assert text_of(await stream.read() or []) == "a"
+    reader = asyncio.ensure_future(read_all(stream)) if "reading" in way or way in ("end", "signal") else None
+    if reader is not None and way != "end":
+        await waiting.wait()
+    if way == "signal":
+        signal.set()
+    elif "aclose" in way:
+        await stream.aclose()
+    elif "abort" in way:
+        stream.abort()
+    chunks = await (reader or read_all(stream))
+    if "aclose" not in way:
+        assert the_finish(chunks).reason == ("stop" if way == "end" else "aborted")
+    await turns(5)
+    assert ended == [way]
+
+
+@pytest.mark.host  # the limit is a timer of JavaScript there, which a blocking loop never sees
+async def test_a_model_that_cannot_be_cancelled_is_told_of(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("unspool.release.RELEASE_S", 0)
+    let_go = asyncio.Event()
+
+    async def stubborn(_request: Request) -> AsyncIterator[Any]:
+        try:
+            yield "a"
+        finally:
+            while not let_go.is_set():
+                try:
+                    await let_go.wait()
+                except asyncio.CancelledError:
+                    continue
+
+    stream = FunctionModel(stubborn).stream("Hi")
+    assert text_of(await stream.read() or []) == "a"
+    with pytest.warns(RuntimeWarning, match="closing of .*stubborn was cancelled"):
+        await stream.aclose()
+        await turns(5)
+    let_go.set()
+
+
+@pytest.mark.host  # the limit is a timer of JavaScript there, which a blocking loop never sees
+async def test_a_reader_that_cannot_be_cancelled_is_told_of(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its function holds it, whatever is done; what follows is as if it had not."""
+    monkeypatch.setattr("unspool.release.RELEASE_S", 0)
+    waiting, let_go, refused = asyncio.Event(), asyncio.Event(), asyncio.Event()
+    times: list[int] = []
+
+    async def stubborn(_request: Request) -> AsyncIterator[Any]:
+        yield "a"
+        waiting.set()
+        while not let_go.is_set():
+            try:
+                await let_go.wait()
+            except asyncio.CancelledError:
+                times.append(1)
+                if len(times) > 3:
+                    refused.set()
+
+    stream = FunctionModel(stubborn).stream("Hi")
+    reader = asyncio.ensure_future(read_all(stream))
+    await waiting.wait()
+    with pytest.warns(RuntimeWarning, match=r"The wait for FunctionModel\('function'\) was cancelled") as told:
+        stream.abort()
+        await refused.wait()
+    assert len(told) == 1
+    let_go.set()
+    chunks = await reader
+    assert (text_of(chunks), the_finish(chunks).reason) == ("a", "aborted")
+
+
+@pytest.mark.host  # the limit is a timer of JavaScript there, which a blocking loop never sees
+async def test_a_response_that_does_not_close_costs_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("unspool.release.RELEASE_S", 0)
+    cancelled: list[bool] = []
+
+    async def close(_self: ScriptedResponse) -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            cancelled.append(True)
+
+    monkeypatch.setattr(ScriptedResponse, "close", close)
+    lm, _ = model(ANSWER)
+    assert (await lm.call("Hi")).text == "abc"
+    assert cancelled == [True]

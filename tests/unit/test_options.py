@@ -34,6 +34,34 @@ def test_other_prompts_are_refused(prompt: Any) -> None:
         build_request("m", prompt, {}, {})
 
 
+def test_a_conversation_may_be_of_dicts() -> None:
+    conversation: list[Message | dict[str, str]] = [
+        UserMessage("a"),
+        {"role": "assistant", "content": "b"},
+        {"role": "user", "content": "c"},
+    ]
+    assert build_request("m", conversation, {}, {}).messages == (
+        UserMessage("a"),
+        AssistantMessage("b"),
+        UserMessage("c"),
+    )
+
+
+@pytest.mark.parametrize(
+    ("message", "where"),
+    [
+        ({"role": "bot", "content": "x"}, "prompt[1].role"),
+        ({"role": "user", "content": 5}, "prompt[1].content must be"),
+        ({"role": "user", "content": ["x"]}, "prompt[1].content[0]"),
+        ({"role": "user"}, "prompt[1] must be a message with content"),
+    ],
+)
+def test_a_dict_that_is_no_message_is_named(message: dict[str, Any], where: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        build_request("m", [UserMessage("a"), message], {}, {})
+    assert where in caught.value.message
+
+
 def test_system_comes_first() -> None:
     request = build_request("m", [SystemMessage("b"), UserMessage("c")], {}, {"system": "a"})
     assert [message.text for message in request.messages] == ["a", "b", "c"]

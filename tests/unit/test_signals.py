@@ -142,3 +142,32 @@ async def test_a_wait_that_fails_stops_nothing_and_is_not_logged() -> None:
     gc.collect()
     await asyncio.sleep(0)
     assert (told, target.aborts) == ([], 0)
+
+
+@pytest.mark.host  # the limit is a timer of JavaScript there, which a blocking loop never sees
+async def test_a_signal_that_does_not_mind_cancellation_delays_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("unspool.release.RELEASE_S", 0)
+    let_go = asyncio.Event()
+
+    class Stubborn:
+        def is_set(self) -> bool:
+            return False
+
+        async def wait(self) -> None:
+            while not let_go.is_set():
+                try:
+                    await let_go.wait()
+                except asyncio.CancelledError:
+                    continue
+
+    listener = SignalListener(Stubborn(), Target())
+    listener.start()
+    await asyncio.sleep(0)
+    with pytest.warns(RuntimeWarning, match=r"The wait of a signal \(Stubborn\) was cancelled"):
+        await listener.close()
+        await asyncio.sleep(0)
+    assert len(signals._waiters) == 1
+    let_go.set()
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    assert not signals._waiters

@@ -395,3 +395,29 @@ def test_abandoning_without_a_loop_is_harmless() -> None:
 
 def test_python_is_not_javascript() -> None:
     assert not is_javascript(object())
+
+
+@pytest.mark.host  # the limit is a timer of JavaScript there, which a blocking loop never sees
+@pytest.mark.parametrize("interruptible", [True, False])
+async def test_closing_is_bounded(interruptible: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A source that waits when it is closed is cancelled; one that is abandoned, too."""
+    monkeypatch.setattr("unspool.release.RELEASE_S", 0)
+    ended: list[bool] = []
+
+    async def slow() -> AsyncIterator[int]:
+        try:
+            yield 1
+        finally:
+            try:
+                await asyncio.Event().wait()
+            finally:
+                ended.append(True)
+
+    for leave in (Source.close, Source.abandon):
+        source = Source(slow(), interruptible=interruptible)
+        assert await source.next() == 1
+        left = leave(source)
+        if left is not None:
+            await left
+        await asyncio.gather(*source_module._tasks, return_exceptions=True)
+    assert ended == [True, True]

@@ -6,7 +6,9 @@ import asyncio
 from typing import Any
 
 import pytest
+from pydantic import BaseModel
 
+import unspool as us
 from unspool.contracts import HttpRequest
 from unspool.errors import CallCancelledError, ConfigError, NetworkError
 from unspool.llms import OpenAIChat
@@ -116,6 +118,19 @@ async def test_static_response(chunk_chars: int | None, batches: int) -> None:
     assert len(texts) == batches
     assert lm.requests[0].messages[0].text == "Hi"
     assert (await lm.call("again")).text == '{"a":"'
+
+
+async def test_the_advice_for_a_value_works() -> None:
+    """What the error says to do gives an answer that reads as the value."""
+
+    class City(BaseModel):
+        name: str
+
+    with pytest.raises(ConfigError) as caught:
+        StaticResponse(City(name="Lima"))  # type: ignore[arg-type]
+    assert 'us.format_value(value, "json")' in caught.value.message
+    lm = StaticResponse(us.format_value(City(name="Lima"), "json"))
+    assert await us.query("?", City, lm=lm) == City(name="Lima")
 
 
 async def test_static_response_of_nothing() -> None:

@@ -14,6 +14,12 @@ from unspool.messages import Message
 from unspool.source import Source, is_javascript
 from unspool.tagged import Tagged
 
+WANTED = (
+    "texts, a message (us.AssistantMessage), its parts (us.ToolCall), us.Usage, chunks, or OpenAI chat events (dicts); "
+    'a value as text, which us.format_value(value, "json") writes'
+)
+"""What a model gives, in the words of an error."""
+
 
 class IterableResponse:
     """A response whose events come from an iterable."""
@@ -26,7 +32,7 @@ class IterableResponse:
 
         Args:
             iterable: an asynchronous or plain iterable, a JavaScript iterable or ReadableStream, or one event (a text,
-                a dict, a chunk).
+                a dict, a message, a part, a chunk).
         Raises:
             ProviderError: PROVIDER when it is none of these.
         """
@@ -93,12 +99,14 @@ def _source(iterable: Any) -> Source:
     if isinstance(iterable, str | Mapping | Tagged | Message):
         return Source((cast(Any, iterable),))
     try:
+        if hasattr(iterable, "model_dump"):  # pydantic's can be iterated, for their fields
+            raise TypeError
         return Source(iterable)
     except TypeError as error:
         if is_javascript(iterable):  # an event
             return Source((iterable,))
         raise ProviderError(
-            "PROVIDER", f"A model must give an iterable of texts, chunks or dicts, not {type(iterable).__name__}."
+            "PROVIDER", f"A model must give {WANTED}; or an iterable of these; not {type(iterable).__name__}."
         ) from error
 
 

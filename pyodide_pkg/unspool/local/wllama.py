@@ -17,8 +17,8 @@ from unspool.model import LanguageModel
 from unspool.options import CallOptions, check_count
 from unspool.providers.failure import stream_failure
 from unspool.providers.openai_chat import OpenAIChatAdapter, OpenAIChatDecoder
+from unspool.time_limit import TimeLimit
 from unspool.transport import DEFAULT_IDLE_TIMEOUT_S
-from unspool.transport.time_limit import TimeLimit
 
 if TYPE_CHECKING:
     from unspool.schema.native import Dialect

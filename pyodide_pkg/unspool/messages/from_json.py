@@ -23,6 +23,9 @@ from unspool.messages.parts import (
     ToolResult,
 )
 
+_CALL = '{"type": "toolCall", "id", "name", "arguments": JSON text}'
+_RESULT = '{"type": "toolResult", "callId", "text"}'
+_FOREIGN = {"tool_calls": _CALL, "function_call": _CALL, "tool_call_id": _RESULT}
 _SHOWN = (TextPart.type, Image.type, File.type)
 _COUNTS = ("inputTokens", "outputTokens", "totalTokens")
 
@@ -31,7 +34,7 @@ def message_of(data: Any, where: str, nesting: int = MAX_NESTING) -> Message:
     """Read a message of a conversation.
 
     Args:
-        data: `{"role", "content": text}` or `{"role", "parts": […]}`, as `Message.to_wire` writes it.
+        data: `{"role", "content": text or parts}` or `{"role", "parts": […]}`, as `Message.to_wire` writes it.
         where: its place, for the error.
         nesting: messages that may stand inside each other.
     Raises:
@@ -41,9 +44,17 @@ def message_of(data: Any, where: str, nesting: int = MAX_NESTING) -> Message:
     role = members.get("role")
     if role not in ROLES:
         raise wrong(f"{where}.role", f"one of {', '.join(ROLES)}")
-    content = members.get("content", members.get("parts"))
-    if not isinstance(content, str):
-        content = [part_of(part, f"{where}.parts[{i}]", nesting) for i, part in enumerate(_items(content, where))]
+    _refuse_foreign(members, where)
+    name = "content" if members.get("content") is not None or members.get("parts") is None else "parts"
+    content, place = members.get(name), f"{where}.{name}"
+    if isinstance(content, str):
+        if role == "tool":
+            raise wrong(place, f"a list of results in a tool message: {_RESULT}")
+    elif content is None:
+        raise wrong(where, "a message with content or parts")
+    else:
+        parts = _items(content, place, "a text, or a list of parts")
+        content = [part_of(part, f"{place}[{i}]", nesting) for i, part in enumerate(parts)]
     reason = members.get("finishReason")
     if reason is not None and reason not in FINISH_REASONS:
         raise wrong(f"{where}.finishReason", "a finish reason")
@@ -143,7 +154,7 @@ def part_of(data: Any, where: str, nesting: int = MAX_NESTING) -> Part:
         case ToolResult.type:
             content: Any = part.get("text")
             if not isinstance(content, str):
-                items = _items(part.get("parts"), where)
+                items = _items(part.get("parts"), where, "a part with text or parts")
                 content = [_shown_part(item, f"{where}.parts[{i}]") for i, item in enumerate(items)]
             return ToolResult(text(part, "callId", where), content, part.get("isError") is True)
         case ProviderPart.type if replay is not None:
@@ -203,7 +214,14 @@ def _count_or_none(data: Mapping[str, Any], name: str, where: str) -> int | None
     return value
 
 
-def _items(data: Any, where: str) -> Sequence[Any]:
-    if not isinstance(data, list):
-        raise wrong(where, "a message with content or parts" if ".parts" not in where else "a part with text or parts")
+def _items(data: Any, where: str, wanted: str) -> Sequence[Any]:
+    if not isinstance(data, list | tuple):
+        raise wrong(where, wanted)
     return cast("Sequence[Any]", data)
+
+
+def _refuse_foreign(members: Mapping[str, Any], where: str) -> None:
+    """Refuse what a message in OpenAI's words says beside its content: passed over, it would be lost."""
+    for name, form in _FOREIGN.items():
+        if members.get(name):
+            raise ConfigError("INVALID_OPTIONS", f"{where}.{name} is not read; it is a part here: {form}.")

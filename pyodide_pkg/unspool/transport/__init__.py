@@ -6,10 +6,15 @@ In Pyodide requests go through the browser's (or Node's) `fetch`, elsewhere thro
 
 from __future__ import annotations
 
+import re
 import sys
 
 from unspool.contracts import Transport
 from unspool.errors import NetworkError
+
+_AUTHORITY = re.compile(
+    r"(https?)://(?:[^/?#\\]*@)?(\[[^]/?#\\]*]|[^/?#\\:]+)(?::([0-9]+))?(?=[/?#\\]|$)", re.IGNORECASE
+)
 
 DEFAULT_TIMEOUT_S = 300.0
 """How long the headers may take. Long, because a model that thinks first, or is still being loaded, sends nothing."""
@@ -35,6 +40,14 @@ def default_transport(
     from unspool.transport.httpx import HttpxTransport
 
     return HttpxTransport(timeout_s=timeout_s, idle_timeout_s=idle_timeout_s)
+
+
+def host_and_port(url: str) -> str:
+    """Say whom a request goes to, and nothing else of its address: the rest may hold a key."""
+    match = _AUTHORITY.match(url)
+    if match is None:
+        return "the address"
+    return f"{match[2].lower()}:{match[3] or (443 if match[1].lower() == 'https' else 80)}"
 
 
 def redirect_refused() -> NetworkError:

@@ -11,7 +11,7 @@ import asyncio
 import contextlib
 from abc import ABC, abstractmethod
 
-from unspool.transport.time_limit import time_limit
+from unspool.time_limit import time_limit
 
 MAX_REST_BYTES = 65_536
 """Servers send nothing, or the usage; what goes on for longer than this is another stream."""

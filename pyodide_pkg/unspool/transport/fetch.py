@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from unspool.contracts import HttpRequest, Response
 from unspool.errors import CallCancelledError, NetworkError, RequestTimeoutError, redact
-from unspool.transport import DEFAULT_IDLE_TIMEOUT_S, DEFAULT_TIMEOUT_S, redirect_refused
+from unspool.time_limit import TimeLimit, time_limit
+from unspool.transport import DEFAULT_IDLE_TIMEOUT_S, DEFAULT_TIMEOUT_S, host_and_port, redirect_refused
 from unspool.transport.draining import Draining
-from unspool.transport.time_limit import TimeLimit, time_limit
 
 if TYPE_CHECKING:
     from pyodide.ffi import JsException
@@ -74,14 +74,14 @@ class FetchTransport:
         options.signal = controller.signal
         if request.body:
             options.body = to_js(request.body)
-        fault = ""
+        fault, whom = "", host_and_port(request.url)
         response: Any = None
         try:
             async with time_limit(self._timeout_s):
                 response = await js.fetch(request.url, options)
         except TimeoutError:
             controller.abort()
-            raise RequestTimeoutError(f"No response within {self._timeout_s:g} seconds.") from None
+            raise RequestTimeoutError(f"No response from {whom} within {self._timeout_s:g} seconds.") from None
         except JsException as error:
             fault = _words(error, request)
         except BaseException:  # cancellation, or the coroutine was closed
@@ -89,9 +89,9 @@ class FetchTransport:
             raise
         if fault:
             raise NetworkError(
-                f"No response ({fault}). The browser does not say why. It may be the network or the address, the "
-                "server's CORS headers, mixed content (an http: address on an https: page), or connect-src of the "
-                "page's Content Security Policy; its console knows more."
+                f"No response from {whom} ({fault}). The browser does not say why. Is the server running? Else it may "
+                "be the network or the address, the server's CORS headers, mixed content (an http: address on an "
+                "https: page), or connect-src of the page's Content Security Policy; its console knows more."
             )
         if response.type == "opaqueredirect" or 300 <= response.status < 400:
             controller.abort()

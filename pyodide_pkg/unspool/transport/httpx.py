@@ -28,10 +28,10 @@ from unspool.errors import (
     UnspoolError,
     redact,
 )
-from unspool.transport import DEFAULT_IDLE_TIMEOUT_S, DEFAULT_TIMEOUT_S, redirect_refused
+from unspool.time_limit import TimeLimit, time_limit
+from unspool.transport import DEFAULT_IDLE_TIMEOUT_S, DEFAULT_TIMEOUT_S, host_and_port, redirect_refused
 from unspool.transport.draining import Draining
 from unspool.transport.quiet_logs import logs_without
-from unspool.transport.time_limit import TimeLimit, time_limit
 
 if TYPE_CHECKING:
     import ssl
@@ -117,7 +117,8 @@ class HttpxTransport:
                 with logs_without(request.secrets()):
                     response = await client.send(sent, stream=True, follow_redirects=False)
         except TimeoutError:
-            failure = RequestTimeoutError(f"No response within {self._timeout_s:g} seconds.")
+            whom = host_and_port(request.url)
+            failure = RequestTimeoutError(f"No response from {whom} within {self._timeout_s:g} seconds.")
         except Exception as error:
             failure = _failure(error, request)
         if failure is not None:
@@ -352,8 +353,13 @@ def _failure(error: Exception, request: HttpRequest | None) -> UnspoolError:
         return ConfigError("INVALID_OPTIONS", "The address is not a valid http(s) URL.")
     if isinstance(error, httpx2.LocalProtocolError):
         return ConfigError("INVALID_OPTIONS", "The request is not valid HTTP.")  # its text shows header values
+    whom = "" if request is None else host_and_port(request.url)
     if isinstance(error, httpx2.TimeoutException):
-        return RequestTimeoutError(f"No connection within {CONNECT_TIMEOUT_S:g} seconds.")
+        return RequestTimeoutError(f"No connection to {whom} within {CONNECT_TIMEOUT_S:g} seconds.")
     text = redact(f"{type(error).__name__}: {error}", *(request.secrets() if request else ()))[:300]
-    what = "No response" if request is not None else "The connection broke while the answer was being received"
-    return NetworkError(f"{what} ({text}).", retryable=isinstance(error, httpx2.HTTPError | OSError))
+    what, advice = f"No response from {whom}", ""
+    if request is None:
+        what = "The connection broke while the answer was being received"
+    elif isinstance(error, httpx2.ConnectError):
+        what, advice = f"No connection to {whom}", " Is the server running, the address right, the network there?"
+    return NetworkError(f"{what} ({text}).{advice}", retryable=isinstance(error, httpx2.HTTPError | OSError))

@@ -9,7 +9,24 @@ import pytest
 from unspool.contracts import Request
 from unspool.errors import ProviderError, WireError
 from unspool.local.function import PieceDecoder, open_function
-from unspool.messages import ToolCall, Usage, UserMessage
+from unspool.messages import (
+    AssistantMessage,
+    File,
+    Image,
+    Message,
+    MessagePart,
+    Origin,
+    Part,
+    ProviderPart,
+    ReasoningPart,
+    RefusalPart,
+    Replay,
+    TextPart,
+    ToolCall,
+    ToolResult,
+    Usage,
+    UserMessage,
+)
 from unspool.stream.assembler import BlockAssembler
 from unspool.stream.chunks import (
     BlockEnd,
@@ -127,3 +144,92 @@ async def test_opening_a_function() -> None:
     with pytest.raises(ProviderError) as caught:
         await open_function(lambda _: 1 / 0, request)
     assert isinstance(caught.value.__cause__, ZeroDivisionError)
+
+
+# Messages and parts
+
+REPLAY = Replay("a", {"id": "x"})
+ANSWERS = [
+    AssistantMessage("Hi"),
+    AssistantMessage([]),
+    AssistantMessage(["a", "b"]),
+    AssistantMessage(["I look. ", ToolCall("c", "f", '{"x": 1}'), ToolCall("d", "f", "")]),
+    AssistantMessage([ReasoningPart("Hm.", replay=REPLAY), TextPart("a", replay=REPLAY), RefusalPart("no")]),
+    AssistantMessage([ReasoningPart("", redacted=True, replay=REPLAY), Image(b"\x89PNG\r\n\x1a\n", replay=REPLAY)]),
+    AssistantMessage([ProviderPart("web_search", REPLAY), ToolCall("c", "f", "{}", replay=REPLAY)]),
+    Message(
+        "assistant",
+        "a",
+        finish_reason="length",
+        raw_finish_reason="MAX_TOKENS",
+        usage=Usage(9, 12),
+        origin=Origin("gemini", "m", "r"),
+        metadata={"k": [1]},
+    ),
+    Message("assistant", [ToolCall("c", "f", '{"x', truncated=True)], finish_reason="length"),
+]
+
+
+def assembled(*pieces: Any) -> Message:
+    assembler = BlockAssembler()
+    for chunk in decode(*pieces):
+        assembler.feed(chunk)
+    return assembler.message()
+
+
+@pytest.mark.parametrize("message", ANSWERS, ids=range(len(ANSWERS)))
+def test_a_message_is_given_as_it_is(message: Message) -> None:
+    """Whole, as its JSON form, and its parts one by one."""
+    for given in (message, message.to_wire()):
+        got = assembled(given)
+        assert got.parts == message.parts
+        assert got.finish_reason == message.finish_reason or ("tool_calls" if message.tool_calls else "stop")
+        for name in ("raw_finish_reason", "usage", "origin", "metadata"):
+            assert getattr(got, name) == getattr(message, name)
+    assert assembled(*message.parts).parts == message.parts
+
+
+def test_the_reason_follows_from_the_parts() -> None:
+    call = ToolCall("c", "f", "{}")
+    assert assembled("Let me ", "see.", call, Usage(1, 2)) == Message(
+        "assistant", ["Let me see.", call], finish_reason="tool_calls", usage=Usage(1, 2)
+    )
+    assert assembled({"role": "assistant", "content": "x"}) == Message("assistant", "x", finish_reason="stop")
+    cut = assembled(ToolCall("c", "f", '{"x', truncated=True))
+    assert (cut.finish_reason, cut.tool_calls[0].truncated) == ("length", True)
+    assert assembled(AssistantMessage("x"), Finish("content_filter")).finish_reason == "content_filter"
+    assert assembled(call, chat("length", content="x")).finish_reason == "length"
+
+
+@pytest.mark.parametrize(
+    ("piece", "words"),
+    [
+        (UserMessage("x"), "a user message"),
+        ({"role": "user", "content": "x"}, "a user message"),
+        (Message("assistant", "x", finish_reason="error"), "raising an error"),
+        (ToolResult("c", "x"), "ToolResult"),
+        (AssistantMessage(ToolResult("c", "x")), "'toolResult'"),
+        (AssistantMessage(MessagePart(UserMessage("x"))), "'message'"),
+        (AssistantMessage(File("a.txt")), "'file'"),
+        (3.5, "us.format_value"),
+        (b"x", "us.ToolCall"),
+    ],
+)
+def test_what_is_no_answer_says_what_is(piece: Any, words: str) -> None:
+    with pytest.raises(WireError) as caught:
+        PieceDecoder().decode(piece)
+    assert words in caught.value.message
+
+
+def test_a_dict_that_is_a_value_says_how_to_give_one() -> None:
+    finish = decode({"name": "Lima"})[-1]
+    assert isinstance(finish, Finish) and finish.error is not None
+    assert "us.format_value" in finish.error.message and "name" in finish.error.message
+
+
+@pytest.mark.parametrize("part", [TextPart("x"), ToolCall("c", "f", "{}")])
+def test_parts_do_not_mix_with_chunks(part: Part) -> None:
+    decoder = PieceDecoder()
+    decoder.decode(BlockStart(0, "text"))
+    with pytest.raises(WireError, match="PROTOCOL"):
+        decoder.decode(part)

@@ -164,3 +164,13 @@ async def test_an_iterable_that_closes_badly_is_no_failure() -> None:
     await response.read()
     response.abort()
     await response.close()
+
+
+def test_an_instance_of_a_model_is_no_iterable_of_its_fields() -> None:
+    from pydantic import BaseModel
+
+    class City(BaseModel):
+        name: str
+
+    with pytest.raises(ProviderError, match=r'us\.format_value\(value, "json"\).* not City'):
+        IterableResponse(City(name="Lima"))

@@ -61,6 +61,8 @@ def test_depths_fit_the_door_for_json() -> None:
 def test_message_with_plain_content() -> None:
     assert message_of({"role": "user", "content": "a"}, "p") == UserMessage("a")
     assert message_of({"role": "user", "content": [{"type": "text", "text": "a"}]}, "p") == UserMessage("a")
+    assert message_of({"role": "user", "content": ({"type": "text", "text": "a"},)}, "p") == UserMessage("a")
+    assert message_of({"role": "user", "content": None, "parts": [], "tool_calls": None}, "p") == UserMessage([])
 
 
 @pytest.mark.parametrize(
@@ -120,7 +122,16 @@ def test_response_members() -> None:
         (1, "p must be an object"),
         ({"role": "boss", "content": ""}, "p.role"),
         ({"role": "user"}, "p must be a message with content"),
-        ({"role": "user", "content": 1}, "p must be"),
+        ({"role": "user", "content": None}, "p must be a message with content"),
+        ({"role": "user", "content": 1}, "p.content must be a text, or a list of parts"),
+        ({"role": "user", "content": ["a"]}, "p.content[0] must be an object"),
+        ({"role": "user", "content": [{"type": "image_url"}]}, "p.content[0].type must be"),
+        ({"role": "user", "content": [{"type": "text"}]}, "p.content[0].text must be a text"),
+        ({"role": "user", "parts": 1}, "p.parts must be a text, or a list of parts"),
+        ({"role": "assistant", "content": "", "tool_calls": [{}]}, "p.tool_calls is not read"),
+        ({"role": "assistant", "content": "", "function_call": {"name": "f"}}, "p.function_call is not read"),
+        ({"role": "tool", "content": "x", "tool_call_id": "c"}, "p.tool_call_id is not read"),
+        ({"role": "tool", "content": "x"}, "p.content must be a list of results"),
         ({"role": "user", "parts": ["a"]}, "p.parts[0] must be an object"),
         ({"role": "user", "parts": [{"type": "video"}]}, "p.parts[0].type"),
         ({"role": "user", "parts": [{"type": "image"}]}, "p.parts[0].url"),

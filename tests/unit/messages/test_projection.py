@@ -21,6 +21,7 @@ from unspool.messages import (
     Message,
     SystemMessage,
     TextPart,
+    ToolCall,
     ToolMessage,
     ToolResult,
     UserMessage,
@@ -262,6 +263,7 @@ def test_policies_are_values() -> None:
 ANSWER = b'data: {"choices":[{"index":0,"delta":{"content":"ok"},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n'
 HISTORY = [
     UserMessage(["Look: ", Image(PNG), File("a.txt")]),
+    AssistantMessage(ToolCall("c", "f", "{}")),
     ToolMessage(ToolResult("c", [Image(PNG), File("b.txt")])),
     UserMessage([Image(PNG)]),
 ]

@@ -205,7 +205,8 @@ async def test_no_response(load: Callable[[Any], Page]) -> None:
     with pytest.raises(NetworkError) as caught:
         await FetchTransport().open(REQUEST)
     assert caught.value.retryable
-    for word in ("TypeError: Failed to fetch", "CORS", "https:", "connect-src"):
+    assert caught.value.message.startswith("No response from h:80 (")
+    for word in ("Is the server running?", "TypeError: Failed to fetch", "CORS", "https:", "connect-src"):
         assert word in caught.value.message
     assert KEY not in caught.value.message
     assert caught.value.__context__ is None

@@ -8,16 +8,25 @@ import gc
 import gzip
 import logging
 import re
+import socket
 import sys
 from collections.abc import AsyncGenerator, AsyncIterator
 from typing import Any
 
 import httpx2
 import pytest
+from tests.support import named
 from tests.tools.fault_server import FaultServer
 
 from unspool.contracts import HttpRequest
-from unspool.errors import CallCancelledError, ConfigError, NetworkError, ProviderError, RequestTimeoutError
+from unspool.errors import (
+    CallCancelledError,
+    ConfigError,
+    NetworkError,
+    ProviderError,
+    RequestTimeoutError,
+    UnspoolError,
+)
 from unspool.llms import OpenAIChat
 from unspool.transport import httpx as module
 from unspool.transport.httpx import HttpxTransport
@@ -86,6 +95,38 @@ async def test_a_client_that_is_closed_is_a_typed_failure(server: FaultServer) -
     lm = OpenAIChat("m", base_url=server.url, transport=HttpxTransport(client))
     with pytest.raises(NetworkError, match="closed"):
         await lm.call("Hi")
+
+
+async def test_a_failed_connection_says_whom_and_what_to_look_at() -> None:
+    """And nothing else of the address, which may hold a key."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        port = listening.getsockname()[1]  # free, once it is closed
+    request = HttpRequest("GET", f"http://user:{KEY}@127.0.0.1:{port}/{KEY}?key={KEY}", {}, b"")
+    with pytest.raises(NetworkError) as caught:
+        await HttpxTransport().open(request)
+    assert caught.value.message.startswith(f"No connection to 127.0.0.1:{port} (")
+    assert "Is the server running" in caught.value.message
+    assert KEY not in caught.value.message
+    assert caught.value.retryable
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (httpx2.ConnectTimeout("x"), "No connection to h:443 within 30 seconds."),
+        (httpx2.ConnectError("x"), "No connection to h:443 (ConnectError: x). Is the server running"),
+        (httpx2.ReadError("x"), "No response from h:443 (ReadError: x)."),
+    ],
+    ids=named,
+)
+async def test_failures_before_a_response_say_whom(error: Exception, words: str) -> None:
+    def fails(_request: httpx2.Request) -> httpx2.Response:
+        raise error
+
+    async with httpx2.AsyncClient(transport=httpx2.MockTransport(fails)) as client:
+        with pytest.raises(UnspoolError) as caught:
+            await HttpxTransport(client).open(HttpRequest("GET", "https://h/v1", {}, b""))
+    assert caught.value.message.startswith(words)
 
 
 async def test_redirects_are_not_followed_even_by_a_client_that_would(server: FaultServer) -> None:
@@ -217,7 +258,8 @@ def test_a_stream_that_is_left_in_another_loop(leave: str) -> None:
             return stream
 
     stream = asyncio.run(begin())
-    asyncio.run(getattr(stream, leave)())
+    with pytest.raises(ConfigError, match="event loop") if leave == "read" else contextlib.nullcontext():
+        asyncio.run(getattr(stream, leave)())
     asyncio.run(stream.aclose())
     assert asyncio.run(stream.read()) is None
     gc.collect()

@@ -7,7 +7,15 @@ import sys
 import pytest
 
 from unspool import transport
-from unspool.transport import DEFAULT_IDLE_TIMEOUT_S, DEFAULT_TIMEOUT_S, default_transport, redirect_refused
+from unspool.transport import (
+    DEFAULT_IDLE_TIMEOUT_S,
+    DEFAULT_TIMEOUT_S,
+    default_transport,
+    host_and_port,
+    redirect_refused,
+)
+
+KEY = "unspool-marker-0123456789"
 
 
 def test_limits_are_long_enough_for_a_model_that_thinks() -> None:
@@ -44,3 +52,24 @@ def test_the_door_loads_no_transport() -> None:
     """Neither leaf is imported before it is asked for."""
     assert "httpx" not in vars(transport) or sys.modules.get("unspool.transport.httpx")
     assert not hasattr(transport, "HttpxTransport")
+
+
+@pytest.mark.parametrize(
+    ("url", "whom"),
+    [
+        ("https://api.openai.com/v1/chat/completions", "api.openai.com:443"),
+        ("http://LOCALHOST:11434/api/chat", "localhost:11434"),
+        ("http://[::1]:8080/v1", "[::1]:8080"),
+        ("HTTP://h", "h:80"),
+        (f"https://user:{KEY}@h/v1?key={KEY}#{KEY}", "h:443"),
+        (f"https://user:{KEY}@{KEY[:2]}@h:1/{KEY}", "h:1"),
+        (f"https://h?{KEY}@other", "h:443"),
+        (f"https://h\\{KEY}@other", "h:443"),
+        (f"https://user:{KEY}", "the address"),
+        (f"https://{KEY}:x@", "the address"),
+        ("ftp://h/x", "the address"),
+        ("", "the address"),
+    ],
+)
+def test_whom_a_request_goes_to_and_nothing_else(url: str, whom: str) -> None:
+    assert host_and_port(url) == whom

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from unspool.transport.time_limit import TimeLimit, time_limit
+from unspool.time_limit import TimeLimit, time_limit
 
 
 class Timers(ModuleType):
@@ -42,12 +42,12 @@ def timers(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> T
     """Both kinds: that of CPython, and that of Pyodide on timers that a test can see."""
     timers = Timers()
     if request.param == "page":
-        monkeypatch.setattr("unspool.transport.time_limit.sys.platform", "emscripten")
+        monkeypatch.setattr("unspool.time_limit.sys.platform", "emscripten")
         monkeypatch.setitem(sys.modules, "pyodide", ModuleType("pyodide"))
         monkeypatch.setitem(sys.modules, "pyodide.ffi", ModuleType("pyodide.ffi"))
         monkeypatch.setitem(sys.modules, "pyodide.ffi.wrappers", timers)
     else:
-        monkeypatch.setattr("unspool.transport.time_limit.sys.platform", "linux")
+        monkeypatch.setattr("unspool.time_limit.sys.platform", "linux")
     return timers
 
 
