@@ -13,13 +13,15 @@ from unspool.structured._json_fence import JsonFence
 from unspool.structured._offsets import bytes_of, chars_of
 from unspool.structured._py_cursor import BYTES_CEILING
 from unspool.structured._py_events import PyEvents
-from unspool.structured._py_grammar import ENDED
+from unspool.structured._py_grammar import ENDED, STRING
 from unspool.structured._py_scan import PyScan
 from unspool.structured.events import Progress, StructuredMachine
 from unspool.structured.tree import Where
 
 _PIECE: Final = 4096
 """Characters of a fence that are read at once."""
+_LOOKED_AT: Final = 8
+"""Operations that are turned into events to see whether there are any."""
 
 
 class CandidateReader(Protocol):
@@ -33,6 +35,21 @@ class CandidateReader(Protocol):
     def feed(self, text: str, *, tells: bool) -> list[Progress]: ...
 
     def finish(self) -> list[Progress]: ...
+
+    @property
+    def began(self) -> bool:
+        """Once there is a fault: whether a value had begun."""
+        ...
+
+    @property
+    def hollow(self) -> bool:
+        """Whether there is so little of a value that its bracket may be one of the prose."""
+        ...
+
+    @property
+    def shows(self) -> bool:
+        """Whether something of it was told, or would have been: a number or such at the root is not."""
+        ...
 
     @property
     def value(self) -> Any: ...
@@ -49,10 +66,18 @@ class ScanReader:
 
     where: Where = None
 
-    def __init__(self, scan: PyScan) -> None:
+    def __init__(self, scan: PyScan, *, may_be_followed: bool = False, in_prose: bool = False) -> None:
+        """
+        Args:
+            may_be_followed: whether prose may come after a container.
+            in_prose: whether a bracket in the midst of prose begins it.
+        """
         self.fault: StreamError | None = None
         self.ended = False
+        self.shows = False
         self._scan = scan
+        self._may_be_followed = may_be_followed
+        self._in_prose = in_prose
         self._events = PyEvents()
 
     @property
@@ -64,13 +89,37 @@ class ScanReader:
     def repairs(self) -> list[tuple[str, int]]:
         return self._scan.repairs
 
+    @property
+    def began(self) -> bool:
+        return bool(self._scan.root) or (self._scan.knows_name and self.fault.code == "UNKNOWN_NAME")  # type: ignore[union-attr]
+
+    @property
+    def hollow(self) -> bool:
+        value = self.value
+        return self._in_prose and (not value or (value.__class__ is list and len(value) == 1 and type(value[0]) is str))
+
     def feed(self, text: str, *, tells: bool) -> list[Progress]:
-        return self._told(lambda: self._scan.feed(text))
+        return self._told(lambda: self._scan.feed(text), tells)
 
     def finish(self) -> list[Progress]:
-        return [] if self.ended else self._told(self._scan.finish)
+        if self.ended:
+            return []
+        in_text = self._scan.mode == STRING
+        progress = self._told(self._scan.finish, True)
+        if self.fault is None and self.hollow and self._is_unclosed(in_text):
+            self.fault = StreamError(
+                "INCOMPLETE_JSON",
+                f"The text ended inside a value at byte {self._scan.seen}.",
+                byte_offset=self._scan.seen,
+            )
+        return progress
 
-    def _told(self, read: Callable[[], object]) -> list[Progress]:
+    def _is_unclosed(self, in_text: bool) -> bool:
+        """Whether all that has come is a bracket, or one and a quotation mark that may be an apostrophe."""
+        kinds = {kind for kind, _ in self.repairs}
+        return "unclosed" in kinds and (not self.value or (in_text and "single-quotes" in kinds))
+
+    def _told(self, read: Callable[[], object], tells: bool) -> list[Progress]:
         scan = self._scan
         try:
             read()
@@ -79,14 +128,25 @@ class ScanReader:
                 if not scan.root:
                     self.fault = StreamError("EMPTY_INPUT", "The fence is empty.", byte_offset=scan.ended_at)
         except StreamError as fault:
-            self.fault = fault
-        return self._events.of(scan.ops)
+            prose = fault.code == "INVALID_CHUNK" or _is_prose(scan.char_at(fault.byte_offset or 0))
+            if self._may_be_followed and scan.is_over and prose:
+                self.ended = True
+            else:
+                self.fault = fault
+        if tells:
+            return self._events.of(scan.ops)
+        for at in range(0, 0 if self.shows else len(scan.ops), _LOOKED_AT):
+            self.shows = bool(self._events.of(scan.ops[at : at + _LOOKED_AT]))
+            if self.shows:
+                break
+        return []
 
 
 class JsonReader:
     """A candidate that is strict JSON."""
 
     repairs: list[tuple[str, int]] = []  # noqa: RUF012 - never any
+    hollow: bool = False
 
     def __init__(self, max_depth: int, closing: str) -> None:
         self.fault: StreamError | None = None
@@ -98,12 +158,21 @@ class JsonReader:
         self._machine = self._new()
 
     @property
+    def shows(self) -> bool:
+        value = self.value
+        return isinstance(value, dict | list) or (isinstance(value, str) and value != "")
+
+    @property
     def value(self) -> Any:
         return self._machine.partial_value
 
     @property
     def where(self) -> Where:
         return self._machine.where
+
+    @property
+    def began(self) -> bool:
+        return self.value is not None
 
     def feed(self, text: str, *, tells: bool) -> list[Progress]:
         self._tells = tells

@@ -23,6 +23,11 @@ _FENCE: Final = (
 _PROSE: Final = re.compile(_FENCE, re.IGNORECASE)
 _JSON: Final = r'[\[{](?=[ \t\r\n]{0,40}+(?:["{}\[\]\-0-9]|true|false|null))'
 _PROSE_OR_JSON: Final = re.compile(f"{_FENCE}|{_JSON}", re.IGNORECASE)
+_LENIENT: Final = r"""[\[{](?=[ \t\r\n]{0,40}+(?:["'{}\[\]\-0-9]|//|/\*|#[ \t]|true|false|null))"""
+"""Of `#` only with a blank: `[#12]` is what prose says."""
+_PROSE_OR_LENIENT: Final = re.compile(f"{_FENCE}|{_LENIENT}", re.IGNORECASE)
+_DOUBTFUL: Final = re.compile(r"[\[{][ \t\r\n]*+['#/]")
+_PROSE_OR_BRACKET: Final = {pair[0]: re.compile(rf"{_FENCE}|[\{pair[0]}\{pair[1]}]", re.I) for pair in ("[]", "{}")}
 _MAX_TRIES: Final = 64
 """So many fences are looked at: each costs time that grows with what follows it."""
 _CONTEXT: Final = 64
@@ -38,13 +43,15 @@ _KNOWN_TAG: Final = re.compile(r"[ \t]*+(?:python3?|py|json5?|jsonc|javascript|j
 class Candidate:
     """A place where a value may begin."""
 
-    __slots__ = ("at", "closing", "text")
+    __slots__ = ("at", "closing", "in_prose", "text")
 
-    def __init__(self, at: int, closing: str, text: str) -> None:
+    def __init__(self, at: int, closing: str, text: str, *, in_prose: bool = False) -> None:
         self.at = at
         """Characters of the reply before it."""
         self.closing = closing
         """The marks that close its fence; empty: it is in none."""
+        self.in_prose = in_prose
+        """Whether a bracket in the midst of prose begins it."""
         self.text = text
         """What has arrived of it."""
 
@@ -52,12 +59,18 @@ class Candidate:
 class Candidates:
     """Looks through one reply."""
 
-    def __init__(self, *, bare: bool) -> None:
+    def __init__(self, *, bare: bool, lenient: bool = False) -> None:
         """
         Args:
             bare: whether a bracket in the midst of prose may begin a value.
+            lenient: whether a comment or a single quote may come next in such a value.
         """
         self._bare = bare
+        self._any_bare = _PROSE_OR_LENIENT if lenient else _PROSE_OR_JSON
+        self._opener = ""
+        """The bracket of prose that turned out to begin no value, until it is closed."""
+        self._depth = 0
+        """Such brackets that are open."""
         self._looking: Looking = "lead"
         self._text = ""
         self._pos: int = 0
@@ -70,19 +83,24 @@ class Candidates:
         self._thought_end = re.compile("")
         self._tries = 0
 
-    def resume(self, candidate: Candidate, text: str, failed_at: int) -> None:
+    def resume(self, candidate: Candidate, text: str, failed_at: int, *, hollow: bool = False) -> None:
         """Look further after a candidate that is no value.
 
         Args:
             text: the text of the candidate.
             failed_at: characters of it that were fine.
+            hollow: whether there is so little of a value that its bracket may be one of the prose.
         """
-        self._pos = max(0, failed_at - 1)  # one character of context: whether a line begins
+        # Of what only lenient reading takes for a beginning: else another value may still come in the prose.
+        hollow = hollow and _DOUBTFUL.match(text) is not None
+        # What may be part of a value is no prose: brackets inside a broken value begin none.
+        self._opener, self._depth = (text[0], 1) if hollow else ("", 0)
+        self._pos = 1 if hollow else max(0, failed_at - 1)  # one character of context: whether a line begins
         self._text = text
         self._before = candidate.at
         self._looking = "prose"
         self._failed = candidate.closing
-        self._bare = self._bare and text[:1] not in {"[", "{", '"'}
+        self._bare = hollow or (self._bare and text[:1] not in {"[", "{", '"'})
 
     def look(self, text: str, *, over: bool = False) -> Candidate | None:
         """Read the next text.
@@ -110,8 +128,8 @@ class Candidates:
             if not found:
                 return None
 
-    def _take(self, closing: str) -> Candidate:
-        candidate = Candidate(self._before + self._pos, closing, self._text[self._pos :])
+    def _take(self, closing: str, *, in_prose: bool = False) -> Candidate:
+        candidate = Candidate(self._before + self._pos, closing, self._text[self._pos :], in_prose=in_prose)
         self._pos = len(self._text)
         return candidate
 
@@ -177,7 +195,8 @@ class Candidates:
         if self._tries == _MAX_TRIES:
             self._pos = size
             return False
-        match = (_PROSE_OR_JSON if self._bare else _PROSE).search(text, self._pos)
+        outside = self._any_bare if self._bare else _PROSE
+        match = (_PROSE_OR_BRACKET[self._opener] if self._opener else outside).search(text, self._pos)
         if match is None:
             self._pos = max(self._pos, size - _CONTEXT)
             return False
@@ -185,6 +204,11 @@ class Candidates:
         if match.end() == size and found[0] in "`~" and len(found) < _LONGEST_FENCE and not over:
             self._pos = max(self._pos, match.start() - 1)
             return False
+        if self._opener and found in "[]{}":
+            self._depth += 1 if found == self._opener else -1
+            self._opener = self._opener if self._depth else ""
+            self._pos = match.end()
+            return True
         self._tries += 1
         if found[0] in "`~":
             self._open(found, match.end())
@@ -194,5 +218,5 @@ class Candidates:
         else:
             self._pos = match.start()
             self._bare = False
-            return self._take("")
+            return self._take("", in_prose=True)
         return True

@@ -38,12 +38,11 @@ from unspool.structured._py_grammar import (
     PyWait,
 )
 from unspool.structured._py_tokens import MAX_NAME, PyTokens
+from unspool.structured.collisions import MAX_COLLISIONS, collide
 from unspool.structured.frozen import FrozenArray, FrozenObject
 from unspool.structured.py_values import PyObject, PySet, PyTuple
 
 _SETS = ("set", "frozenset")
-MAX_NUMBERS = 10_000
-"""Most keys of one dict, and members of one set, that are not text."""
 _UNHASHABLE = "A key or a member of a set cannot be a list, a dict or a set"
 
 
@@ -225,7 +224,7 @@ class PyBrackets(PyTokens):
             self._left()
             members: Any = self.frame
             if type(key) is not str:
-                self._check_count(len(members.container) + 1, pos)
+                self._check_key(members, key, pos)
             if key in members.container:
                 raise self._repeated(key, pos)
         self.slot, self.mode = key, VALUE
@@ -246,20 +245,30 @@ class PyBrackets(PyTokens):
                 raise self._fault("INVALID_PYTHON", "Members must stand in a list, a tuple or a set: they end", pos)
             inner.kind = SET
             inner.live = inner.value = PySet(tuple(inner.container), frozen)
-            self._check_members(inner.container, pos)
             for item in inner.container:
                 self._check_hashable(inner, item, pos)
+            self._check_members(inner.container, pos)
         self._moved(call, inner, pos)
 
     def _check_members(self, items: list[Any], pos: int) -> None:
-        if len(items) > MAX_NUMBERS and not all(type(item) is str for item in items):
-            self._check_count(len(items), pos)
+        if collide([item for item in items if not isinstance(item, PyObject | PySet)]):
+            raise self._chosen("Members", pos)
 
-    def _check_count(self, count: int, pos: int) -> None:
-        """Numbers can be chosen to fall together in a hash table, which then takes the square of their count."""
-        if count > MAX_NUMBERS:
-            what = f"More than {MAX_NUMBERS} keys or members that are not text"
-            raise self._fault("INVALID_VALUE", f"{what}: they end", pos)
+    def _check_key(self, frame: PyFrame, key: Any, pos: int) -> None:
+        """Count collisions as keys come: a dict that is still open takes time in the square of their number as well."""
+        hashes: set[int] | None = getattr(frame, "hashes", None)
+        if hashes is None:
+            hashes = frame.hashes = set()
+            frame.collisions = 0
+        size = len(hashes)
+        hashes.add(hash(key))
+        if len(hashes) == size:
+            frame.collisions += 1
+            if frame.collisions > MAX_COLLISIONS:
+                raise self._chosen("Keys", pos)
+
+    def _chosen(self, what: str, pos: int) -> StreamError:
+        return self._fault("INVALID_VALUE", f"{what} were chosen to have equal hashes: they end", pos)
 
     def _check_hashable(self, frame: PyFrame | None, item: Any, pos: int) -> None:
         if frame is None or frame.kind not in HASHED or isinstance(item, PyObject):

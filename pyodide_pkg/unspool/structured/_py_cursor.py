@@ -7,10 +7,13 @@ from typing import Any, Final
 
 from unspool.errors import StreamError
 from unspool.structured._grammar import Slot, utf8_size
+from unspool.structured._offsets import chars_of
 from unspool.structured._py_grammar import (
     BARE,
     BEGIN,
+    CLOSED,
     CLOSERS,
+    DONE,
     ITEM,
     KEY,
     KEYED,
@@ -119,8 +122,12 @@ class PyCursor:
         self._name_pos = 0
         """Where the name begins in the text; -1: before it, at the byte `_name_at`."""
         self._name_at = 0
+        self.knows_name = not json
+        """Whether an unknown name stands where a value does, not in a sentence."""
         self._may_be_keyword = False
         self._may_be_target = False
+        self._is_annotated = False
+        self._annotation_depth = 0
 
     @property
     def in_text(self) -> bool:
@@ -128,6 +135,16 @@ class PyCursor:
         if self._data or self._waiting is not None:
             return False
         return self.mode == STRING or (self.mode == PENDING and self._value is TEXT_VALUE)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the value is a container that has closed."""
+        return self.frame is None and self.mode in (CLOSED, DONE) and isinstance(self.root[0], dict | list)
+
+    def char_at(self, offset: int) -> str:
+        """Give the character at a byte of the text that is being read."""
+        at = chars_of(self._text, offset - self._base)
+        return self._text[at : at + 1]
 
     def _place(self, pos: int) -> None:
         """Find the place of a value that begins where a key or name might have stood."""

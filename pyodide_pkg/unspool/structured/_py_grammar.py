@@ -81,7 +81,11 @@ type Op = tuple[int, PyFrame | None, Slot, Any]
 class PyFrame:
     """An open container: where it hangs and what it holds. Frames form a chain to the root."""
 
-    __slots__ = ("parent", "slot", "kind", "container", "value", "depth", "live", "_path")
+    __slots__ = ("parent", "slot", "kind", "container", "value", "depth", "live", "hashes", "collisions", "_path")
+    hashes: set[int]
+    """Once a dict has a key that is not text: the hashes of such keys."""
+    collisions: int
+    """How many of them had the hash of an earlier one."""
 
     def __init__(self, parent: PyFrame | None, slot: Slot, kind: int, container: Any, value: Any, depth: int) -> None:
         self.parent = parent

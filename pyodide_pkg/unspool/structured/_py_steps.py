@@ -151,6 +151,7 @@ class PySteps(PyBrackets):
         if not ends and char != ",":
             raise self._unexpected(char, pos)
         self._place(pos)
+        self.knows_name = not self._json and (frame is not None or char != ",")
         self._value = self._constant(name)
         self.mode = PENDING
         return pos
@@ -172,7 +173,7 @@ class PySteps(PyBrackets):
             if ends:
                 return self._end_statement(pos, char, sink)
             if char != "," or self._json:
-                if kind == -1 and char != ",":
+                if kind == -1:
                     raise self._fault("TRAILING_DATA", "There is more text after the value", pos)
                 raise self._unexpected(char, pos)
             self._settle(pos, sink)

@@ -235,12 +235,15 @@ class PyTokens(PyCursor):
 
     def _annotation(self, text: str, pos: int, char: str) -> int:
         end: int = ANNOTATION_REST.match(text, pos).end()  # type: ignore[union-attr]
-        if end == pos:
-            if char != "=":
-                raise self._unexpected(char, pos)
-            self.mode = VALUE
-            return pos + 1
-        return end
+        if end > pos:
+            words = text[pos:end]
+            self._is_annotated = self._is_annotated or bool(words.strip(" \t"))
+            self._annotation_depth += sum(words.count(mark) for mark in "([") - sum(words.count(mark) for mark in ")]")
+            return end
+        if char != "=" or not self._is_annotated or self._annotation_depth:
+            raise self._unexpected(char, pos)
+        self.mode = VALUE
+        return pos + 1
 
     def _open_string(self, text: str, pos: int, at: int, sink: list[Op]) -> int:
         mark = text[at]

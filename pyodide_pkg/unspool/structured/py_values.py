@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, cast
 
+from unspool.structured.collisions import collide
 from unspool.structured.frozen import FrozenArray
 
 
@@ -111,8 +112,11 @@ class PySet:
 
 def _distinct(items: Sequence[Any]) -> Iterator[Any]:
     seen: set[Any] = set()
+    if collide([item for item in items if not isinstance(item, PyObject | list)]):  # it is refused when it closes
+        yield from items
+        return
     for item in items:
-        if not isinstance(item, PyObject):
+        if not isinstance(item, PyObject | list):  # a tuple that is still open is a list
             if item in seen:
                 continue
             seen.add(item)

@@ -10,7 +10,7 @@ Source: F19, F20; langfx.js, docs/STREAMING.md, "Python field previews".
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from typing import Any, cast
+from typing import Any, Final, cast
 
 from unspool.errors import StreamError
 from unspool.structured._candidate_reader import CandidateReader, JsonReader, ScanReader
@@ -22,6 +22,9 @@ from unspool.structured.events import MAX_CHARS, MAX_DEPTH, Progress, StringFiel
 from unspool.structured.py_stream import Classes, limit
 from unspool.structured.strict_json import DEPTH_CEILING
 from unspool.structured.tree import Where
+
+_NO_PROSE: Final = frozenset({"NON_FINITE_NUMBER", "INVALID_VALUE", "EMPTY_INPUT"})
+"""Faults of what is no prose, though nothing is shown of it: an empty fence is the answer as well (P41, P74)."""
 
 
 class Repair:
@@ -47,17 +50,22 @@ class Repair:
 class _ReplyMachine:
     """What both protocols share."""
 
-    def __init__(self, open_reader: Callable[[str], CandidateReader], max_chars: int, *, bare: bool) -> None:
+    _language: str
+
+    def __init__(
+        self, open_reader: Callable[[Candidate], CandidateReader], max_chars: int, *, bare: bool, lenient: bool = False
+    ) -> None:
         """
         Args:
-            open_reader: makes the reader of a candidate, given the marks that close its fence.
+            open_reader: makes the reader of a candidate.
             max_chars: longest reply.
             bare: whether a bracket in prose may begin a value.
+            lenient: whether such a value may be lenient JSON.
         """
         self._open_reader = open_reader
         self._max_chars = self._room = limit("max_chars", max_chars, MAX_CHARS, BYTES_CEILING // 4)
         self._pieces: list[str] = []
-        self._candidates = Candidates(bare=bare)
+        self._candidates = Candidates(bare=bare, lenient=lenient)
         self._candidate: Candidate | None = None
         self._bytes_before = 0
         """Bytes of the reply before the candidate."""
@@ -73,8 +81,9 @@ class _ReplyMachine:
         The text is still read to its end for another value, but whoever pays for it need not wait for that.
         """
         self._fault: StreamError | None = None
-        """What is wrong with the first candidate in a fence, or with the first of all while there is none."""
-        self._fault_is_fenced = False
+        """What is wrong with the candidate that is most likely to be the value."""
+        self._fault_rank = (False, False)
+        """Whether that had begun, and whether it is in a fence."""
         self._over = False
         self._error: StreamError | None = None
 
@@ -96,13 +105,24 @@ class _ReplyMachine:
         reader = self._reader
         return [] if reader is None else [Repair(kind, self._bytes_before + offset) for kind, offset in reader.repairs]
 
+    @property
+    def lead(self) -> str:
+        """The text before the value when a bracket in the midst of prose begins it; else empty."""
+        candidate = self._candidate
+        return self._text()[: candidate.at] if candidate is not None and candidate.in_prose else ""
+
+    @property
+    def found(self) -> bool:
+        """Once there is a fault: whether there is something that had begun as a value."""
+        return self._fault_rank[0]
+
     def feed(self, text: str, *, tells: bool = True) -> list[Progress]:
         """Read the next text of the reply.
 
         Args:
             text: any text; may cut a token, a fence, an escape or a surrogate pair in two.
-            tells: whether to say what it means. False is for strict JSON: nothing is given, it takes less time, and
-                `shown` is to be looked at.
+            tells: whether to say what it means. False is not for lenient JSON: nothing is given, it takes less time,
+                and of strict JSON `shown` is to be looked at.
         Returns:
             What it means, in document order; often empty.
         Raises:
@@ -131,8 +151,9 @@ class _ReplyMachine:
         Returns:
             The complete value, not validated.
         Raises:
-            StreamError: why there is no value: what is wrong with the first fenced candidate, else with the first; its
-                offset counts in the whole reply. EMPTY_INPUT when there is none. After an error of `feed` that error.
+            StreamError: why there is no value: what is wrong with the first fenced candidate, else with the first, of
+                those that began as a value if there are any; its offset counts in the whole reply. EMPTY_INPUT when
+                there is none. After an error of `feed` that error.
         """
         if self._error is not None:
             raise self._error
@@ -168,7 +189,7 @@ class _ReplyMachine:
                 reader = self._open(candidate)
                 text = candidate.text
             progress = reader.feed(text, tells=tells)
-            if self._shown is None and (progress or (not tells and reader.value is not None)):
+            if self._shown is None and (progress or (not tells and reader.shows)):
                 self._shown = reader
             if progress and self._shown is reader:
                 # Of texts there are as many deltas as pieces.
@@ -195,23 +216,27 @@ class _ReplyMachine:
     def _open(self, candidate: Candidate) -> CandidateReader:
         self._candidate = candidate
         self._bytes_before = bytes_of(self._text()[: candidate.at]) if candidate.at else 0
-        self._reader = self._open_reader(candidate.closing)
+        self._reader = self._open_reader(candidate)
         return self._reader
 
     def _leave(self, reader: CandidateReader) -> None:
         """Look further, after a candidate that is no value."""
         candidate, fault = self._candidate, reader.fault
         assert candidate is not None and fault is not None
-        if self._fault is None or (candidate.closing and not self._fault_is_fenced):
-            self._fault, self._fault_is_fenced = _moved(fault, self._bytes_before), bool(candidate.closing)
+        rank = (reader.began or fault.code in _NO_PROSE, bool(candidate.closing))
+        if self._fault is None or rank > self._fault_rank:
+            self._fault, self._fault_rank = _moved(fault, self._bytes_before), rank
         text = self._text()[candidate.at :]
-        self._candidates.resume(candidate, text, chars_of(text, fault.byte_offset or 0))
+        self._candidates.resume(candidate, text, chars_of(text, fault.byte_offset or 0), hollow=reader.hollow)
         self._reader = None
 
     def _why(self) -> StreamError:
         """Say why the reply holds no value, so far as is known."""
         if self._fault is None:
             return StreamError("EMPTY_INPUT", "The reply holds no value.", byte_offset=0, operation="finish")
+        if not self.found:
+            self._fault.message = f"No {self._language} was found in the reply."
+            self._fault.args = (self._fault.message,)
         return self._fault
 
     def _text(self) -> str:
@@ -226,6 +251,8 @@ class PyReplyMachine(_ReplyMachine):
 
     The whole reply is one expression or an assignment of one; or a fence holds it, with anything around.
     """
+
+    _language = "value in Python syntax"
 
     def __init__(
         self,
@@ -245,9 +272,9 @@ class PyReplyMachine(_ReplyMachine):
         """
         depth = limit("max_depth", max_depth, MAX_DEPTH, DEPTH_CEILING)
 
-        def open_reader(closing: str) -> CandidateReader:
-            root: list[Any] = []
-            return ScanReader(PyScan(root, classes=classes, names=names, max_depth=depth, closing=closing))
+        def open_reader(candidate: Candidate) -> CandidateReader:
+            scan = PyScan([], classes=classes, names=names, max_depth=depth, closing=candidate.closing)
+            return ScanReader(scan)
 
         super().__init__(open_reader, max_chars, bare=False)
 
@@ -258,6 +285,8 @@ class JsonReplyMachine(_ReplyMachine):
     The value begins at the start of the reply, in a fence, or with the first bracket in prose that may begin JSON. Text
     after a value outside fences is passed over when it is no JSON. The value itself is strict JSON unless `lenient`.
     """
+
+    _language = "JSON"
 
     def __init__(self, *, lenient: bool = False, max_chars: int = MAX_CHARS, max_depth: int = MAX_DEPTH) -> None:
         """
@@ -270,12 +299,14 @@ class JsonReplyMachine(_ReplyMachine):
         """
         depth = limit("max_depth", max_depth, MAX_DEPTH, DEPTH_CEILING)
 
-        def open_reader(closing: str) -> CandidateReader:
+        def open_reader(candidate: Candidate) -> CandidateReader:
+            closing = candidate.closing
             if lenient:
-                return ScanReader(PyScan([], max_depth=depth, closing=closing, json=True))
+                scan = PyScan([], max_depth=depth, closing=closing, json=True)
+                return ScanReader(scan, may_be_followed=not closing, in_prose=candidate.in_prose)
             return JsonReader(depth, closing)
 
-        super().__init__(open_reader, max_chars, bare=True)
+        super().__init__(open_reader, max_chars, bare=True, lenient=lenient)
 
 
 def _has_parts(reader: CandidateReader) -> bool:

@@ -28,6 +28,11 @@ from unspool.structured.reply import JsonReplyMachine, PyReplyMachine, Repair
 Machine = JsonReplyMachine | PyReplyMachine
 
 
+class LenientMachine(JsonReplyMachine):
+    def __init__(self) -> None:
+        super().__init__(lenient=True)
+
+
 def joined(events: list[Progress]) -> list[tuple[Any, ...]]:
     """Events as tuples, neighbouring deltas of one string joined (P105)."""
     out: list[tuple[Any, ...]] = []
@@ -139,6 +144,9 @@ class TestJson:
             ("[1, 1e999]", "NON_FINITE_NUMBER", 9),
             ('{"a": 1, "a": 2}', "DUPLICATE_KEY", 11),
             ("[" * 65, "MAX_DEPTH_EXCEEDED", 64),
+            ('Sure: {"a": 1,}', "INVALID_JSON", 14),
+            ('```sh\nls\n```\nSo: {"a": 1,}', "INVALID_JSON", 25),
+            ('So: {"a": 1,}\n```json\n{"a": 2,}\n```', "INVALID_JSON", 30),
         ],
     )
     def test_what_is_no_json_is_reported_with_its_place(self, text: str, code: str, at: int) -> None:
@@ -179,6 +187,115 @@ class TestJson:
             whole = outcome(JsonReplyMachine(lenient=lenient), [text])
             assert outcome(JsonReplyMachine(lenient=lenient), list(text)) == whole
             assert outcome(JsonReplyMachine(lenient=lenient), data.draw(pieces_of(text))) == whole
+
+    @pytest.mark.parametrize(
+        ("make", "text", "found"),
+        [
+            (JsonReplyMachine, "Sure: it is so.", False),
+            (JsonReplyMachine, "```sh\nls\n```", False),
+            (JsonReplyMachine, "null and void", False),
+            (JsonReplyMachine, "Foo(x=1)", False),
+            (JsonReplyMachine, 'Sure: {"a": 1,}', True),
+            (lambda: JsonReplyMachine(lenient=True), "Sure: it is so.", False),
+            (lambda: JsonReplyMachine(lenient=True), "Sure", False),
+            (lambda: JsonReplyMachine(lenient=True), "Sure: {'a': tru}", True),
+            (lambda: PyReplyMachine(names=()), "Well, I cannot.", False),
+            (lambda: PyReplyMachine(names=()), "Sure: Foo(x=1)", False),
+            (lambda: PyReplyMachine(names=()), "Red", True),
+            (lambda: PyReplyMachine(classes={}), "Foo(x=1)", True),
+        ],
+    )
+    def test_prose_is_not_taken_for_a_faulty_value(self, make: Any, text: str, found: bool) -> None:
+        """F19: what is told is that there is no value, not which character of a sentence is no JSON."""
+        for slices in splits(text):
+            machine = make()
+            for piece in slices:
+                machine.feed(piece)
+            with pytest.raises(StreamError) as caught:
+                machine.finish()
+            assert machine.found is found
+            assert caught.value.message.endswith("was found in the reply.") is not found
+            assert str(caught.value).endswith(caught.value.message)
+
+
+AROUND: dict[str, tuple[str, str]] = {
+    "prose": ("Sure: ", ""),
+    "prose around": ("It's the user's (don't ask): ", "\nThat's {all} [of] it, isn't it?"),
+    "thinking": ("<think>{'a': [1]} ```</think>\n", " Done."),
+    "thinking and prose": ("<think>{'a': 1}</think>So:\r\n", ""),
+    "fence": ("It's:\n```json\n", "\n```\nIt's {that}."),
+    "fence of another kind": ("Here:\r\n~~~~\r\n", "\r\n~~~~"),
+    "failed fence": ("```sh\nls {'a'}\n```\n```\n", "\n```"),
+    "braces": ("don't {ever} [see] {'quoted'} ['so' on](x) {x: 1} [#1] of it: ", ""),
+}
+NEARLY: dict[str, tuple[str, Any]] = {
+    "single quotes": ("{'what': 'nut'}", {"what": "nut"}),
+    "comment": ('{/*c*/"what": "nut"}', {"what": "nut"}),
+    "line comments": ("[// it's ] one\n1, # }\n2]", [1, 2]),
+    "trailing commas": ('{"a": [1, 2,],}', {"a": [1, 2]}),
+    "all": ("{ /* it's */ 'a': ['it\\'s', \"b\", {'c': null,},], # ```\n}", {"a": ["it's", "b", {"c": None}]}),
+    "empty": ("{}", {}),
+    "fence in text": ("{'a': '```\\n```'}", {"a": "```\n```"}),
+}
+
+
+class TestLenientAnywhere:
+    """F19: what lenient reading takes at the start of a reply it takes wherever a value may begin."""
+
+    @pytest.mark.parametrize("place", AROUND)
+    @pytest.mark.parametrize("name", NEARLY)
+    def test_around_it(self, name: str, place: str) -> None:
+        (before, after), (text, value) = AROUND[place], NEARLY[name]
+        assert read_json(before + text + after, lenient=True)[1:] == ("ok", plain(value))
+
+    @pytest.mark.parametrize("place", AROUND)
+    @pytest.mark.parametrize(
+        ("text", "value"),
+        [
+            ("{'what': 'nut'", {"what": "nut"}),
+            ("{'what': 'nu", {"what": "nu"}),
+            ("{'what': ['nut', 'x", {"what": ["nut", "x"]}),
+            ("{'what': 'nut', 'so", {"what": "nut"}),
+            ("['a', ", ["a"]),
+            ("[{'a': 1}, // it's\n{", [{"a": 1}, {}]),
+        ],
+    )
+    def test_unclosed(self, text: str, value: Any, place: str) -> None:
+        assert read_json(AROUND[place][0] + text, lenient=True)[1:] == ("ok", plain(value))
+
+    @pytest.mark.parametrize(
+        ("text", "value"),
+        [
+            ('Use {\'x} for it: {"a": 1}', {"a": 1}),
+            ("The set {'a', 'b'} gives {'a': 1}", {"a": 1}),
+            ("So ['it' is {'a': 2}] then: {'a': 1}", {"a": 1}),
+            ("So {'it' is {'a': 2}} then: {'a': 1}", {"a": 1}),
+            ("Issue [#12](x)\nsays {'a': 1}", {"a": 1}),
+            ("So {'x: ```json\n{'a': 1}\n```", {"a": 1}),
+            ("{'a': 1} it's \ud83d", {"a": 1}),
+            ("{'a': 1}\n# so\0 it is", {"a": 1}),
+            ("{'a': 1} /", {"a": 1}),
+        ],
+    )
+    def test_brackets_of_the_prose(self, text: str, value: Any) -> None:
+        assert read_json(text, lenient=True)[1:] == ("ok", plain(value))
+
+    @pytest.mark.parametrize(
+        ("text", "code", "at"),
+        [
+            ("Sure: {'a': tru, 'b': {'c': 1}}", "UNKNOWN_NAME", 12),
+            ('Sure: {"a" 1, "b": {"c": 1}} {"d": 1}', "INVALID_JSON", 11),
+            ("Sure: {'a' 1, 'b': {}, 'c': {'d': 1}}", "INVALID_JSON", 11),
+            ("Sure: ['a' {'b': 1}]", "INVALID_JSON", 11),
+            ("So we've {'", "INCOMPLETE_JSON", 11),
+            ("So we've {", "INVALID_JSON", 3),
+            ("So we've ['t and so on", "INCOMPLETE_JSON", 22),
+            ("{'a': 1} {'b': 2}", "TRAILING_DATA", 9),
+            ("So {'a': 1}, {'b': 2}", "TRAILING_DATA", 11),
+        ],
+    )
+    def test_nothing_inside_a_broken_value_is_taken_for_it(self, text: str, code: str, at: int) -> None:
+        assert read_json(text, lenient=True)[1:] == (code, at)
 
 
 class TestLenient:
@@ -336,6 +453,8 @@ class TestPython:
             ("I cannot answer that.", "INVALID_PYTHON", 2),
             ("```python\n```", "EMPTY_INPUT", 10),
             ("Answer(x=1)\n```", "EMPTY_INPUT", 15),
+            ("Answer(x=1\n```sh\nls -l\n```", "INVALID_PYTHON", 11),
+            ("Well, I will:\n```\nAnswer(x=\n```", "INVALID_PYTHON", 28),
             ("`Answer(x=1)`", "INVALID_PYTHON", 0),
             ("The answer is Answer(x=1)", "INVALID_PYTHON", 4),
             ("Answer(x=1) is the answer", "TRAILING_DATA", 12),
@@ -443,10 +562,16 @@ class TestLimits:
             "a.b," * 250_000 + "x y",
             "\ufeff" * 1_000_000,
             "[" * 60 + "'a' " * 200_000,
+            "So " + "{'x} " * 200_000,
+            "So " + "['a' b] " * 120_000,
+            "So {'x " + "{}" * 490_000,
+            "So [" + "," * 1_000_000,
+            "So {" + "/**/" * 250_000,
+            "So {'" + "x" * 1_000_000,
         ],
         ids=lambda text: repr(text[:8]),
     )
-    @pytest.mark.parametrize("machine_of", [PyReplyMachine, JsonReplyMachine])
+    @pytest.mark.parametrize("machine_of", [PyReplyMachine, JsonReplyMachine, LenientMachine])
     def test_hostile_replies_end_in_a_typed_error(self, machine_of: Any, text: str) -> None:
         """P69: whatever is said in a reply, in linear time."""
         for size in (len(text), 1024):
@@ -546,6 +671,10 @@ class TestCuts:
             "x = ",
             "'''",
             ",",
+            "{'a': ",
+            "['",
+            "{/*",
+            "[#",
         ]
         text = "".join(data.draw(st.lists(st.sampled_from(marks), max_size=12)))
         cuts = data.draw(pieces_of(text))
@@ -603,3 +732,11 @@ def test_a_machine_that_tells_nothing_shows_the_same() -> None:
             assert silent.shown == told.shown
             assert (silent.refuted is None) is (told.refuted is None)
         assert silent.finish() == told.finish() == {"a": {"b": "x"}}
+
+
+@pytest.mark.parametrize("text", ["1e999", "0x" + "f" * 4_000, "{[1]}"])
+def test_a_value_that_cannot_be_held_is_no_prose(text: str) -> None:
+    machine = PyReplyMachine()
+    machine.feed(text)
+    with pytest.raises(StreamError, match=r"NON_FINITE_NUMBER: A number|INVALID_VALUE: A key"):
+        machine.finish()

@@ -11,7 +11,7 @@ import pytest
 
 from unspool.errors import OutputValidationError
 from unspool.schema import Schema
-from unspool.schema.collisions import MAX_COLLISIONS, collide
+from unspool.structured.collisions import MAX_COLLISIONS, collide
 from unspool.structured.py_values import PySet
 
 CHOSEN = [n * sys.hash_info.modulus for n in range(20_000)]
