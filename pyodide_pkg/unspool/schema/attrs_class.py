@@ -36,6 +36,11 @@ def with_attrs(T: Any) -> Any:
     return cls[known]
 
 
+def attribute_names(cls: Any) -> dict[str, str]:
+    """Tell what a class keeps the arguments of its constructor as, by their names; other classes use one name."""
+    return {field.alias: field.name for field in cls.__attrs_attrs__} if is_attrs(cls) else {}
+
+
 _open: set[str] = set()
 """What is being made known to pydantic just now: it may contain itself."""
 

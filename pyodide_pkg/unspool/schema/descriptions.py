@@ -35,19 +35,24 @@ class Descriptions:
         return ""
 
     def _annotated(self, name: str) -> Iterator[Any]:
+        if self._record.form == "model":
+            field = cast("Any", self._record.cls).model_fields.get(name)
+            if field is not None:
+                yield from reversed(field.metadata)
+        yield from _annotations(self.annotation_of(name))
+
+    def annotation_of(self, name: str) -> Any:
+        """Give a field's annotation; None when nobody but pydantic can tell."""
         cls: Any = self._record.cls
         if self._record.form == "model":
             field = cls.model_fields.get(name)
-            if field is not None:
-                yield from reversed(field.metadata)
-                yield from _annotations(field.annotation)
-            return
+            return None if field is None else field.annotation
         if self._hints is None:
             try:
                 self._hints = get_type_hints(cls, include_extras=True)
             except Exception:  # a name that only pydantic could resolve
                 self._hints = {}
-        yield from _annotations(self._hints.get(name))
+        return self._hints.get(name)
 
 
 def _annotations(hint: Any) -> Iterator[Any]:

@@ -22,15 +22,13 @@ _STRUCTURE = {
 _NUMBERS = {"minimum", "maximum"}
 _EXCLUSIVE = {"exclusiveMinimum", "exclusiveMaximum"}
 _SIZES = {"minItems", "maxItems"}
-# What may be left to words: our own check holds it, and a provider that is not told structure by it loses nothing.
 TOLD = {
     "minLength", "maxLength", "minProperties", "maxProperties", "uniqueItems", "format", "pattern", "multipleOf",
-    "contentEncoding", "contentMediaType", *_NUMBERS, *_EXCLUSIVE, *_SIZES,
+    "contentEncoding", "contentMediaType", "contentSchema", "propertyNames", "patternProperties", "prefixItems",
+    "contains", "minContains", "maxContains", "not", "if", "then", "else", "dependentRequired", "dependentSchemas",
+    "dependencies", "unevaluatedItems", "unevaluatedProperties", *_NUMBERS, *_EXCLUSIVE, *_SIZES,
 }  # fmt: skip
-DROPPED = {
-    "default", "examples", "discriminator", "$defs", "definitions", "$schema", "$id", "$comment", "deprecated",
-    "readOnly", "writeOnly", "exclude_from_prompt",
-}  # fmt: skip
+"""What may be left to words: our own check holds it, and a provider that is not told structure by it loses nothing."""
 # llama.cpp reads neither lookaround nor `\\d` and the like, and takes an inner `^` or `$` for itself.
 _PLAIN_PATTERN = re.compile(
     r"\^(?:[^\\($^\[]|\[\^?(?:[^\]\\]|\\[^A-Za-z0-9])+\]|\\[^A-Za-z0-9]|\((?!\?))+\$", re.DOTALL
@@ -85,6 +83,10 @@ class Rules:
                 return isinstance(value, int) and abs(value) < _LARGEST
             case _:
                 return True
+
+    def takes_tuple(self, source: Mapping[str, Any]) -> bool:
+        """Tell whether a tuple is taken as it is; beside `items`, llama.cpp does not see what comes first."""
+        return "prefixItems" in self.kept and not (self.name == "ollama" and source.get("items", False) is not False)
 
     def fault(self, schema: Mapping[str, Any]) -> str | None:
         """Say which limit a schema passes; None when it keeps them all."""

@@ -16,10 +16,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeGuard, cast
 
 from unspool.errors import ConfigError
-from unspool.schema.collisions import collide
 from unspool.schema.pattern import Pattern, compile_pattern
 from unspool.schema.problem import Path, Problem
 from unspool.schema.subschemas import LISTS, MAPS, is_array, is_object, resolve, subschemas
+from unspool.structured.collisions import collide
 
 _MAX_HOPS = 8
 _UNSUPPORTED = ("$dynamicRef", "$recursiveRef", "unevaluatedItems", "unevaluatedProperties")

@@ -12,18 +12,18 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from unspool.schema.subschemas import is_array, is_object, resolve
+from unspool.schema.assertions import ASSERTIONS, INTEGERS, NUMBERS, asserts, in_one_spelling
+from unspool.schema.subschemas import is_array, is_object, resolve, subschemas
 
 _SAID = {
     "type", "enum", "const", "anyOf", "oneOf", "allOf", "$ref", "properties", "required", "items", "prefixItems",
-    "additionalProperties", "description", "format", "pattern", "minimum", "maximum", "exclusiveMinimum",
-    "exclusiveMaximum", "multipleOf", "minLength", "maxLength", "minItems", "maxItems", "uniqueItems", "minProperties",
-    "maxProperties",
+    "additionalProperties", "propertyNames", "format", "pattern", "minimum", "maximum",
+    "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength", "minItems", "maxItems",
+    "uniqueItems", "minProperties", "maxProperties", "contentEncoding", "contentMediaType", "contentSchema",
 }  # fmt: skip
-_SILENT = {
-    "title", "default", "examples", "discriminator", "$defs", "definitions", "$schema", "$id", "$comment", "deprecated",
-    "readOnly", "writeOnly", "contentEncoding", "contentMediaType",
-}  # fmt: skip
+_NAMES = {INTEGERS: "integer", NUMBERS: "number"}
+_MAX_NAMES = 100
+"""Up to so many members are written out where the keys of a dict are enumerated."""
 _RANGES = (
     ("minLength", "maxLength", "characters"),
     ("minItems", "maxItems", "items"),
@@ -52,6 +52,7 @@ class _Form:
         self._uses: dict[str, int] = {}
         self._named: dict[str, str] = {}
         self._notes: list[str] = []
+        self._max_names = _MAX_NAMES
         self._count(root, frozenset())
 
     def text(self) -> str:
@@ -61,28 +62,29 @@ class _Form:
 
     def _count(self, node: Any, inside: frozenset[str]) -> None:
         """Find the definitions that need a name: those used more than once, and those that contain themselves."""
-        if is_array(node):
-            for item in node:
-                self._count(item, inside)
-        elif is_object(node):
+        if is_object(node):
             ref = node.get("$ref")
             if isinstance(ref, str):
                 first = ref not in self._uses
                 self._uses[ref] = 2 if ref in inside else self._uses.get(ref, 0) + 1
                 if first:
                     self._count(resolve(self._root, ref), inside | {ref})
-            for key, value in node.items():
-                if key not in ("$defs", "definitions", "enum", "const", "default", "examples"):
-                    self._count(value, inside)
+            for (keyword, *_), entry in subschemas(node):
+                if keyword not in ("$defs", "definitions"):
+                    self._count(entry, inside)
 
     def _write(self, node: Any, path: str, top: bool = False) -> str:
-        if node is True or node == {}:
+        if node is True:
             return "any JSON value"
-        if not is_object(node) or not node.keys() <= _SAID | _SILENT:
+        if not is_object(node):
+            raise _NoFormError
+        node = in_one_spelling(node, self._root, max_names=self._max_names)
+        self._max_names -= len(node.get("properties", ()))
+        if not node.keys() & ASSERTIONS <= _SAID:
             raise _NoFormError
         if isinstance(node.get("description"), str):
             self._notes.append(f"{path or 'The answer'}: {' '.join(node['description'].split())}")
-        form = self._shape(node, path, top)
+        form = self._shape(node, path, top) if asserts(node) else "any JSON value"
         rules = self._rules(node)
         return f"{form} ({'; '.join(rules)})" if rules else form
 
@@ -117,15 +119,28 @@ class _Form:
         for name, entry in node.get("properties", {}).items():
             form = self._write(entry, f"{path}.{name}" if path else name)
             members.append(f"{_json(name)}: {form}" if name in required else f"{_json(name)}: {form} (optional)")
-        rest = node.get("additionalProperties")
+        rest, names = node.get("additionalProperties"), node.get("propertyNames")
         if is_object(rest) or (rest is not False and not members):
-            members.append(f"name: {self._write({} if rest is None else rest, f'{path}{{}}')}, ...")
+            name = "name" if names is None else self._name(names)
+            members.append(f"{name}: {self._write({} if rest is None else rest, f'{path}{{}}')}, ...")
         return "{" + ", ".join(members) + "}"
+
+    def _name(self, names: Any) -> str:
+        """Write what the names of members must be, in the place of one."""
+        if not is_object(names) or names.get("type", "string") != "string":
+            raise _NoFormError
+        if names.get("pattern") in _NAMES:
+            return _NAMES[names["pattern"]]
+        said = {key: value for key, value in names.items() if key in ASSERTIONS}
+        form = self._write({"type": "string", **said}, "")
+        return f"name{form.removeprefix('string')}" if form.startswith("string") else form
 
     def _array(self, node: Mapping[str, Any], path: str) -> str:
         items, prefix = node.get("items"), node.get("prefixItems")
         if is_array(items):
             raise _NoFormError
+        if node.get("maxItems") == 0:
+            return "[]"
         forms = [self._write(entry, f"{path}[{i}]") for i, entry in enumerate(prefix or ())]
         if (items is None and not forms) or items not in (None, False):
             forms.append(f"{self._write({} if items is None else items, f'{path}[]')}, ...")
@@ -135,7 +150,7 @@ class _Form:
         target = resolve(self._root, ref)
         if ref == "#":
             raise _NoFormError
-        if self._uses[ref] < 2 and not top:
+        if self._uses.get(ref, 2) < 2 and not top:
             return self._write(target, path)
         name = ref.rsplit("/", 1)[-1]
         if ref not in self._named:
@@ -167,6 +182,9 @@ class _Form:
             rules.append(f"a multiple of {node['multipleOf']}")
         if node.get("uniqueItems") is True:
             rules.append("no two alike")
+        rules.extend(str(node[key]) for key in ("contentEncoding", "contentMediaType") if key in node)
+        if "contentSchema" in node:
+            rules.append(f"holding {self._write(node['contentSchema'], '')}")
         return rules
 
 

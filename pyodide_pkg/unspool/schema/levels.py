@@ -11,6 +11,7 @@ from enum import Enum
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
+from unspool.schema.attrs_class import attribute_names
 from unspool.schema.part_validator_builder import ANY, PartValidatorBuilder, is_told, peeled
 from unspool.schema.problem import Problem
 from unspool.schema.pydantic_nodes import Core, field_nodes, fields_node
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 _FUNCTIONS = ("function-before", "function-after", "function-wrap", "function-plain")
 _SIZES = ("min_length", "max_length", "fail_fast")
 _EXTRA = "Extra inputs are not permitted"
+UNTOLD: Any = object()
+"""Stands for the name of a part that is not known yet."""
 
 
 class Level(ABC):
@@ -41,6 +44,8 @@ class Level(ABC):
     """Whether its parts have numbers."""
     names: frozenset[str] | None = None
     """The parts that may come, if they are known."""
+    silent: frozenset[str] = frozenset()
+    """The parts that are needed to make the value, and are none of it."""
     by_attribute: bool = False
     """Whether its parts are read as attributes."""
     title: str = ""
@@ -54,9 +59,9 @@ class Level(ABC):
     def child(self, step: Any) -> tuple[Any, Place]:
         """Give the name of a part, and its place."""
 
-    def place_at(self, step: Any) -> Place:
-        """Give the place of a part alone; no code of the application runs."""
-        return self.child(step)[1]
+    def foreseen(self, step: Any) -> tuple[Any, Place]:
+        """Give the same where no code of the application may run; the name is `UNTOLD` when only that tells it."""
+        return self.child(step)
 
     def made(self, parts: Any, context: Context) -> Any:
         """Make the value of its parts."""
@@ -101,8 +106,13 @@ class UnknownLevel(Level):
         self.names = names
         self.by_attribute = by_attribute and names is not None
 
+    @property
+    def is_blank(self) -> bool:
+        """Whether nothing is known of what it may be."""
+        return not self._levels
+
     def child(self, step: Any) -> tuple[Any, Place]:
-        return step, self._places.guess([level.place_at(step) for level in self._levels])
+        return _guessed(self._places, self._levels, step)
 
 
 class GuessLevel(Level):
@@ -123,10 +133,21 @@ class GuessLevel(Level):
         self.listed, self.whole, self.sure = plain.listed, plain.whole, plain.sure
 
     def child(self, step: Any) -> tuple[Any, Place]:
-        return self._plain.child(step)[0], self._places.guess([level.place_at(step) for level in self._levels])
+        return _guessed(self._places, self._levels, step)
 
     def made(self, parts: Any, context: Context) -> Any:
         return self._plain.made(parts, context)
+
+
+def _guessed(places: Places, levels: Sequence[Level], step: Any) -> tuple[Any, Place]:
+    """Give a part of what may be one of several: nothing is shown that none of them has, or each by another name."""
+    if not levels:
+        return step, places.any
+    found = [(name, place) for name, place in (level.foreseen(step) for level in levels) if not place.drops]
+    names = [name for name, _ in found]
+    if not names or any(name is UNTOLD or name != names[0] for name in names):
+        return step, places.ignored
+    return names[0], places.guess([place for _, place in found])
 
 
 class UndecidedLevel(UnknownLevel):
@@ -182,8 +203,10 @@ class RecordLevel(Level):
         "_places",
         "_record",
         "_validator",
+        "_attributes",
         "by_attribute",
         "names",
+        "silent",
         "sure",
         "title",
         "whole",
@@ -194,7 +217,7 @@ class RecordLevel(Level):
         self._record = record
         self._validator: SchemaValidator | None = None
         self.title = record.name
-        self.names = frozenset(field.name for field in record.shown)
+        self._attributes = attribute_names(record.cls)
         self.by_attribute = record.form != "typed-dict"
         node = places.reader.nodes[record]
         self.sure, self.whole = True, False
@@ -218,6 +241,9 @@ class RecordLevel(Level):
         places, record = self._places, self._record
         python = places.protocol == "python"
         nodes = dict(field_nodes(inner))
+        self.silent = frozenset(name for name, node in nodes.items() if node.get("init_only"))
+        shown = {field.name for field in record.shown} - self.silent
+        self.names = frozenset(self._attributes.get(name, name) for name in shown)
         by_name = bool(config and (config.get("validate_by_name") or config.get("populate_by_name")))
         for field in record.fields:
             place = self._place(field, nodes[field.name], config)
@@ -231,7 +257,7 @@ class RecordLevel(Level):
             for spelling in dict.fromkeys(spellings):
                 if spelling in self._children:
                     self.whole = True  # it may be a part of either field, or of both
-                self._children.setdefault(spelling, (field.name, place))
+                self._children.setdefault(spelling, (self._attributes.get(field.name, field.name), place))
                 place = self._place(field, nodes[field.name], config, weak=True) if len(spellings) > 1 else place
         if python or record.form == "named-tuple":
             names = record.slots
@@ -264,7 +290,7 @@ class RecordLevel(Level):
             if "schema" not in below:
                 break
             below = below["schema"]
-        return Place(self._places, inner, config, is_optional=not field.required, held=held, weak=weak)
+        return Place(self._places, inner, config, is_optional=not field.required, held=held, weak=weak, conceals=field.name in self.silent)
 
     def child(self, step: Any) -> tuple[Any, Place]:
         found = self._children.get(step)
@@ -273,12 +299,17 @@ class RecordLevel(Level):
     def made(self, parts: Any, context: Context) -> Any:
         if self._validator is None:
             self._validator = PartValidatorBuilder(self._places.reader).record(self._record)
+        if self._attributes:
+            parts = {argument: parts[name] for argument, name in self._attributes.items() if name in parts}
         return self._validator.validate_python(parts, context=context)
 
     def problems(self, error: ValidationError, raw: Any) -> list[Problem]:
-        by_name = {self.child(step)[0]: part for step, part in children_of(raw)}
+        arguments = {name: argument for argument, name in self._attributes.items()}
+        given = {step: self.child(step)[0] for step, _ in children_of(raw)}
+        given = {step: arguments.get(name, name) for step, name in given.items()}
+        by_name = {given[step]: part for step, part in children_of(raw)}
         steps = {field.name: field.alias for field in self._record.fields}
-        steps.update({self.child(step)[0]: step for step, _ in children_of(raw)})
+        steps.update({name: step for step, name in given.items()})
         if self._places.protocol == "python":
             steps.update({field.name: field.name for field in self._record.fields})
         problems = pydantic_problems(error, by_name)
@@ -359,7 +390,10 @@ class MembersLevel(Level):
 
     def __init__(self, places: Places, node: Core, config: Core | None) -> None:
         self._places = places
-        self._value: Place = places.at(node.get("values_schema"), config)
+        from unspool.schema.places import Place
+
+        values: Core | None = node.get("values_schema")
+        self._value = places.any if values is None else Place(places, values, config, is_optional=True)
         keys: Core | None = node.get("keys_schema")
         self._keys = places.at(keys, config)
         only_keys: Core = {"type": "dict"} if keys is None else {"type": "dict", "keys_schema": keys}
@@ -380,8 +414,9 @@ class MembersLevel(Level):
             return step, self._places.late
         return next(iter(keys)), self._value
 
-    def place_at(self, step: Any) -> Place:
-        return self._value
+    def foreseen(self, step: Any) -> tuple[Any, Place]:
+        is_told = step.__class__ in self._keys.quick and (step.__class__ is not str or step.isascii())
+        return step if is_told else UNTOLD, self._value
 
     def made(self, parts: Any, context: Context) -> Any:
         if not self._sizes:

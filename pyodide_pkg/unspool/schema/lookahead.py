@@ -83,8 +83,10 @@ class Lookahead:
         "_words",
         "any_branch",
         "branches",
+        "converts",
         "is_wild",
         "quick",
+        "takes_containers",
         "takes_none",
         "takes_unknown",
         "words",
@@ -97,6 +99,10 @@ class Lookahead:
         """Whether a function of the application decides what is taken, so that nothing follows from the brackets."""
         self.any_branch: Branch | None = None
         """What anything that stands here becomes; None where not everything may."""
+        self.converts = False
+        """Whether a value of one piece may become something else that is no text, number or such."""
+        self.takes_containers = False
+        """Whether a container may stand for a value of one piece: a member of an Enum class."""
         self.takes_none = False
         self.takes_unknown = False
         self._reader = reader
@@ -202,12 +208,14 @@ class Lookahead:
             case "str":
                 self._plain_text = True
                 self._names_text = self._names_text or typed
+                self.converts = self.converts or typed
                 self._scalar(kind, plain=not typed and all(name in _DETAILS for name in node))
             case _ if kind in _QUICK:
                 self._scalar(kind, plain=all(name in _DETAILS for name in node))
             case "literal":
                 texts = [isinstance(value, str) and not isinstance(value, Enum) for value in node["expected"]]
                 self._names_text = self._names_text or (any(texts) is not all(texts))
+                self._members(node["expected"])
                 if all(texts):
                     self._words.update(node["expected"])
                 else:
@@ -216,7 +224,17 @@ class Lookahead:
             case _:
                 self._types = None
                 self._names_text = self._names_text or kind not in _QUIET
+                self.converts = self.converts or kind not in _QUIET
+                self._members(node.get("members", ()))
                 self.is_wild = self.is_wild or kind == "function-plain"
+
+    def _members(self, values: Sequence[Any]) -> None:
+        """Take notice of members of Enum classes."""
+        members = [value.value for value in values if isinstance(value, Enum)]
+        if members:
+            self._names_text = self.converts = True
+        if any(isinstance(value, list | tuple | dict) for value in members):
+            self.takes_containers = True
 
     def _scalar(self, kind: str, *, plain: bool = True) -> None:
         if kind == "none":

@@ -3,14 +3,16 @@
 In: a schema and a dialect. Out: a JSON Schema for the provider, and the way back from its answer. What a dialect has no
 word for is told in descriptions: answers are checked here as always. Pure; the order of members is kept.
 
-    openai     every member required, those that were optional may be null; no open objects, tuples or `Any`: what has
-               them is asked for loosely, with the reason
-    anthropic  no limits but minItems of 0 or 1; no open objects, tuples, `Any` or recursion: refused
+    openai     every member required, those that were optional may be null; no open objects or `Any`: what has them is
+               asked for loosely, with the reason
+    anthropic  no limits but minItems of 0 or 1; no open objects, `Any` or recursion: refused
     gemini     `responseJsonSchema`: single-valued `enum` for `const`, nothing beside `$ref`, recursion in optional
                members only, `propertyOrdering`
-    cohere     no limits, patterns, open objects, tuples or `Any`; an object without required members gets them all as
-               required ones that may be null
+    cohere     no limits, patterns, open objects or `Any`; an object without required members gets them all as required
+               ones that may be null
     ollama     llama.cpp's grammars, by whichever name they are asked for: nearly all, patterns only when anchored
+
+Where there are no tuples, the items are of any of the kinds that stand in it, as many as it has, and the order is told.
 """
 
 from __future__ import annotations
@@ -21,10 +23,11 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from unspool.errors import ConfigError
-from unspool.schema.dialects import DROPPED, RULES, TOLD, Dialect, Rules
+from unspool.schema.assertions import ASSERTIONS, OF_TYPE, WORDS, asserts, in_one_spelling, without_annotations
+from unspool.schema.dialects import RULES, TOLD, Dialect, Rules
 from unspool.schema.json_checker import JsonChecker
 from unspool.schema.json_schema import WRAPPER
-from unspool.schema.subschemas import is_array, is_object, resolve
+from unspool.schema.subschemas import MAPS, is_array, is_object, resolve, subschemas
 
 if TYPE_CHECKING:
     from unspool.schema.types import Schema
@@ -34,12 +37,8 @@ __all__ = ["Dialect", "NativeOutput", "native_schema", "openai_strict"]
 _ANY = ("object", "array", "string", "number", "boolean", "null")
 _TYPES: tuple[tuple[type, str], ...] = ((bool, "boolean"), (int, "integer"), (float, "number"), (str, "string"))
 _MAX_INLINED = 1000
-"""Members that stand where their class is used with words of its own; a class used so at every level doubles there."""
-_OF_TYPE = {
-    "object": {"properties", "required", "additionalProperties", "minProperties", "maxProperties"},
-    "array": {"items", "prefixItems", "minItems", "maxItems", "uniqueItems"},
-}
-"""Keywords that say something of values of one type only."""
+"""Members that stand where their class is used with words of its own, or where keys are enumerated: a class or a dict
+used so at every level doubles there."""
 
 
 class NativeOutput:
@@ -160,6 +159,8 @@ class _Form:
         self._members = 0
         self.nullable: dict[int, frozenset[str]] = {}
         """For each object schema built (by identity) the members whose null means "left out"."""
+        self._tuples: dict[int, list[dict[str, Any]]] = {}
+        """For each list schema built of a tuple (by identity) the schemas of its items, the last for all behind."""
 
     def build(self) -> dict[str, Any]:
         body = self._convert(self._top, "", ())
@@ -177,42 +178,56 @@ class _Form:
 
     def _convert(self, node: Any, where: str, inlining: tuple[str, ...]) -> dict[str, Any]:
         rules = self._rules
-        if not is_object(node) or not node.keys() - DROPPED - {"title", "description"}:
+        if not is_object(node) or not asserts(node):
             if rules.open_objects and node is not False:
                 return _anything(node, rules.name)
             raise self._fail(where, f"may be anything, which {rules.what} cannot express")
-        source = dict(node)
-        if "$ref" in source:
-            return self._reference(source, where, inlining)
-        if "oneOf" in source and "anyOf" not in source:  # the alternatives of a tagged union exclude each other anyway
-            source["anyOf"] = source.pop("oneOf")
+        if "$ref" in node:
+            return self._reference(node, where, inlining)
+        source = in_one_spelling(node, self._root, max_names=_MAX_INLINED - self._members)
+        names = source.get("propertyNames", {})
+        if not is_object(names) or names.get("type", "string") != "string":
+            raise self._fail(where, "has keys that are no texts, and JSON has no others")
         parts = source.get("allOf")
         if is_array(parts) and len(parts) == 1:
             del source["allOf"]
             return self._convert(self._merged(parts[0], source, where), where, inlining)
         kinds = source.get("type")
-        if is_array(kinds) and (len(kinds) == 1 or _OF_TYPE.keys() & kinds):
+        if is_array(kinds) and (len(kinds) == 1 or OF_TYPE.keys() & kinds):
             return self._convert(_by_type(source, kinds), where, inlining)
-        foreign = [key for key in source if key not in rules.kept and key not in DROPPED and key not in TOLD]
+        foreign = [key for key in source if key not in rules.kept and key not in TOLD]
         if foreign and rules.name != "ollama":
             raise self._fail(where, f"uses {foreign[0]}, which {rules.what} does not have")
-        result = {key: value for key, value in source.items() if rules.takes(key, source[key])}
-        told = [f"{key}: {json.dumps(source[key])}" for key in source if key in TOLD and key not in result]
-        if told and rules.name != "ollama":  # a grammar does not read descriptions
+        items = None if not source.get("prefixItems") or rules.takes_tuple(source) else _positions(source)
+        result = {key: value for key, value in source.items() if rules.takes(key, value)}
+        if items is not None:
+            result.pop("prefixItems", None)
+        told = [f"{key}: {self._told(key, source[key])}" for key in source if key in TOLD and key not in result]
+        if told:
             result["description"] = f"{result.get('description', '')} ({', '.join(told)})".strip()
         for key in ("anyOf", "allOf"):
             if key in result:
                 result[key] = [self._convert(entry, where, inlining) for entry in result[key]]
         if rules.name == "anthropic" and any("$ref" in entry for entry in result.get("allOf", ())):
             raise self._fail(where, f"uses allOf with $ref, which {rules.what} does not have")
-        self._lists(source, result, where, inlining)
+        if items is None:
+            self._lists(result, where, inlining)
+        else:
+            self._tuple(items, result, where, inlining)
         if result.get("type") == "object" or "properties" in result:
             self._close(source, result, where, inlining)
-        elif not result.keys() & {"type", "enum", "const", "anyOf", "allOf"} and not rules.open_objects:
-            raise self._fail(where, f"may be anything, which {rules.what} cannot express")
+        elif not result.keys() & {"type", "enum", "const", "anyOf", "allOf"}:
+            if not rules.open_objects:
+                raise self._fail(where, f"may be anything, which {rules.what} cannot express")
+            return {**_anything({}, rules.name), **result}
         return self._literals(result, where)
 
-    def _lists(self, source: Mapping[str, Any], result: dict[str, Any], where: str, inlining: tuple[str, ...]) -> None:
+    def _told(self, key: str, value: Any) -> str:
+        if is_object(value) and "$ref" in value:  # what only stands in words is not among the definitions that are sent
+            value = resolve(self._root, value["$ref"])
+        return json.dumps(without_annotations({key: value})[key])
+
+    def _lists(self, result: dict[str, Any], where: str, inlining: tuple[str, ...]) -> None:
         if is_array(result.get("prefixItems")):
             result["prefixItems"] = [
                 self._convert(item, f"{where}[{i}]", inlining) for i, item in enumerate(result["prefixItems"])
@@ -224,6 +239,13 @@ class _Form:
             del result["items"]
         elif result.get("type") == "array" and "prefixItems" not in result and not self._rules.open_objects:
             raise self._fail(where, f"is a list of anything, which {self._rules.what} cannot express")
+
+    def _tuple(self, items: list[Any], result: dict[str, Any], where: str, inlining: tuple[str, ...]) -> None:
+        """Let a list have items of the kinds that a tuple has; which one stands where is checked here."""
+        kinds = [item for i, item in enumerate(items) if item not in items[:i]]
+        forms = [self._convert(item, f"{where}[{items.index(item)}]", inlining) for item in kinds]
+        result["items"] = forms[0] if len(forms) == 1 else {"anyOf": forms}
+        self._tuples[id(result)] = [forms[kinds.index(item)] for item in items]
 
     def _literals(self, result: dict[str, Any], where: str) -> dict[str, Any]:
         """Spell literal values as the dialect does."""
@@ -289,9 +311,9 @@ class _Form:
         if added:
             self.nullable[id(result)] = frozenset(added)
 
-    def _reference(self, source: dict[str, Any], where: str, inlining: tuple[str, ...]) -> dict[str, Any]:
-        ref = source.pop("$ref")
-        siblings = {key: value for key, value in source.items() if key not in DROPPED}
+    def _reference(self, node: Mapping[str, Any], where: str, inlining: tuple[str, ...]) -> dict[str, Any]:
+        ref: str = node["$ref"]
+        siblings = {key: value for key, value in node.items() if key != "$ref" and (key in ASSERTIONS or key in WORDS)}
         if siblings and ref not in inlining and self._members < _MAX_INLINED:  # nothing may stand beside a reference
             merged = self._merged(resolve(self._root, ref), siblings, where)
             return self._convert(merged, where, (*inlining, ref))
@@ -301,8 +323,7 @@ class _Form:
 
     def _merged(self, target: Mapping[str, Any], beside: Mapping[str, Any], where: str) -> dict[str, Any]:
         """Join two schemas that a value must both match; of words, the second's own stand."""
-        words = DROPPED | {"title", "description"}
-        clash = [key for key in beside if key in target and key not in words and beside[key] != target[key]]
+        clash = [key for key in beside if key in ASSERTIONS and key in target and beside[key] != target[key]]
         if clash and self._rules.name != "ollama":
             raise self._fail(where, f"has two kinds of {clash[0]}, which {self._rules.what} cannot join")
         return {**target, **beside}
@@ -338,9 +359,10 @@ class _Form:
                     if ref not in seen:
                         seen.add(ref)
                         todo.append(resolve(self._root, ref))
-                properties = node.get("properties", {})
-                todo.extend(properties[name] for name in node.get("required", ()) if name in properties)
-                todo.extend(value for key, value in node.items() if key not in ("properties", "$defs", "definitions"))
+                required = node.get("required", ())
+                for (keyword, *names), part in subschemas(node):
+                    if keyword not in MAPS or (keyword == "properties" and names[0] in required):
+                        todo.append(part)
         return False
 
     def _accepts_null(self, member: Mapping[str, Any]) -> bool:
@@ -363,6 +385,9 @@ class _Form:
                 if checker.accepts(entry, value):
                     return self.without_nulls(entry, value, checker)
             return value
+        if is_array(value) and id(node) in self._tuples:
+            forms = self._tuples[id(node)]
+            return [self.without_nulls(forms[min(i, len(forms) - 1)], item, checker) for i, item in enumerate(value)]
         if is_array(value) and "items" in node:
             return [self.without_nulls(node["items"], item, checker) for item in value]
         if is_object(value) and "properties" in node:
@@ -378,8 +403,24 @@ class _Form:
 
 def _anything(node: Any, dialect: Dialect) -> dict[str, Any]:
     """Say that there may be anything; to llama.cpp an empty schema is an object."""
-    said = {key: value for key, value in node.items() if key not in DROPPED} if is_object(node) else {}
+    said = {key: node[key] for key in ("title", "description") if key in node} if is_object(node) else {}
     return {**said, "type": list(_ANY)} if dialect == "ollama" else said
+
+
+def _positions(source: dict[str, Any]) -> list[Any]:
+    """Give what stands at each place of a tuple, the last for all behind, and leave the size and the order behind.
+
+    The order is told only where not all are alike.
+    """
+    items: list[Any] = [*source["prefixItems"]]
+    rest, most = source.pop("items", True), source.get("maxItems")
+    if rest is False:
+        most = source["maxItems"] = min(len(items), len(items) if most is None else most)
+    if most is None or most > len(items):
+        items.append(rest)
+    if all(item == items[0] for item in items[1:]):
+        del source["prefixItems"]
+    return items
 
 
 def _by_type(source: Mapping[str, Any], kinds: Sequence[str]) -> dict[str, Any]:
@@ -387,6 +428,6 @@ def _by_type(source: Mapping[str, Any], kinds: Sequence[str]) -> dict[str, Any]:
     words = {key: source[key] for key in ("title", "description") if key in source}
     forms: list[dict[str, Any]] = []
     for kind in kinds:
-        others = set[str]().union(*(keys for other, keys in _OF_TYPE.items() if other != kind), words)
+        others = set[str]().union(*(keys for other, keys in OF_TYPE.items() if other != kind), words)
         forms.append({**{key: value for key, value in source.items() if key not in others}, "type": kind})
     return {**forms[0], **words} if len(forms) == 1 else {"anyOf": forms, **words}

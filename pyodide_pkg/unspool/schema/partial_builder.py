@@ -9,14 +9,15 @@ Source: F17, F18, F21, F22; langfx.js, docs/STREAMING.md.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from unspool.errors import OutputValidationError
-from unspool.schema.levels import UndecidedLevel
+from unspool.schema.levels import GuessLevel, UndecidedLevel
 from unspool.schema.places import MAX_ATTEMPTS, Place, Places
 from unspool.schema.problem import Problem
 from unspool.schema.validation_error import MAX_KEPT, pydantic_problems
-from unspool.schema.views import ABSENT, REPEATED, Part, PartState, inside, state_inside
+from unspool.schema.views import ABSENT, REPEATED, Part, PartState, state_inside
+from unspool.schema.watched_list import WatchedList
 from unspool.structured.events import (
     FieldEnd,
     FieldInvalid,
@@ -73,8 +74,8 @@ class PartialBuilder:
         self._is_over = False
         self._attempts = 0
         """How many alternatives pydantic may have tried."""
-        self._watched_path: tuple[Any, ...] | None = None
-        self._watched: Part | None = None
+        self._stops = False
+        self._watched: WatchedList | None = None
 
     def shown(self) -> Any:
         """Give what can be read; before anything has arrived, what stands for nothing."""
@@ -89,39 +90,34 @@ class PartialBuilder:
         root = self._root
         if not (self.complete or self._is_over):
             if root is not None:
-                return root.state(path)
+                return "absent" if path and root.is_hidden else root.state(path)
             return "absent" if path or self.value is None else "growing"
         return state_inside(self.value, path)
 
-    @property
-    def is_watched(self) -> bool:
-        """Whether a list is kept in view."""
-        return self._watched_path is not None
-
     def watch(self, path: Sequence[Any]) -> None:
-        """Keep the list at a path in view, for `items_from`."""
-        self._watched_path = tuple(path)
+        """Keep the list at a path in view, for `items`."""
+        self._watched = WatchedList(path)
 
-    def items_from(self, start: int) -> Sequence[Any]:
-        """Give the items of the watched list that have closed and are valid, from a number on up to one that is not.
+    def items(self, *, is_over: bool) -> list[Any]:
+        """Take the items of the watched list that have closed and are valid, and have not been taken.
 
-        When the answer is complete, they are those of its result.
+        Args:
+            is_over: whether the answer is, and is not valid.
         """
-        part = self._watched
-        if part is not None and (part.good > start or not self.complete):
-            return cast("list[Any]", part.shown)[start : part.good]
-        if not self.complete or self._watched_path is None:
-            return ()
-        value = inside(self.value, self._watched_path)
-        if isinstance(value, set | frozenset):
-            return () if part is not None else list(cast("set[Any]", value))
-        if isinstance(value, str | bytes) or not isinstance(value, Sequence):
-            return ()
-        items: Sequence[Any] = cast("Any", value)
-        return list(items)[start:]
+        assert self._watched is not None
+        return self._watched.taken(gives_up=is_over or bool(self.invalid))
+
+    def stop_at_fault(self) -> None:
+        """Look at nothing behind the first event that tells of a fault: the answer ends there."""
+        self._stops = True
+
+    def accept(self, result: Any) -> None:
+        """Take the answer, which is over and valid."""
+        if self._watched is not None:
+            self._watched.result = result
 
     def finish(self, result: Any) -> None:
-        """Say that the answer is complete, and its value."""
+        """Say that the value is complete, and what it is: what the application has made of the answer."""
         self.value = result
         self.complete = self.has_changed = True
 
@@ -133,6 +129,8 @@ class PartialBuilder:
         """
         found: list[tuple[int, FieldInvalid]] = []
         self.has_changed = False
+        if self._stops and self.invalid:
+            return found
         for number, event in enumerate(events):
             kind = event.__class__
             if kind is StringFieldDelta:
@@ -149,6 +147,8 @@ class PartialBuilder:
                 found += self._new(number)
             elif kind is TextDelta and self._is_text:
                 self.grow(event.delta)
+            if found and self._stops:
+                break
         return found
 
     def _new(self, number: int) -> list[tuple[int, FieldInvalid]]:
@@ -188,12 +188,23 @@ class PartialBuilder:
         part = self._part
         assert part is not None
         level = part.opening.level
-        if part.place.takes_unknown and step == "unknown" and not part.shown:
-            part.opening = part.place.unknown(listed=False)
-            level = part.opening.level
+        if part.is_hidden and part.place.takes_unknown and not part.shown:
+            if step == "unknown":
+                part.opening = part.place.unknown(listed=False)
+                level = part.opening.level
+            elif not (part.place.conceals or part.opening.is_hidden):
+                self._reveal(part)
         part.key, self._place = level.child(step)
         if not part.is_list and (part.key in part.shown or part.key in part.withheld):
             self._repeats(part)
+
+    def _reveal(self, part: Part) -> None:
+        """Show a container after all: it is none of the words for what is not known."""
+        part.is_hidden = False
+        if part.parent is None:
+            self.value = part.opened()
+        elif not part.place.drops:
+            part.parent.show(part.parent.key, part.opened())
 
     def _repeats(self, part: Part) -> None:
         """The part that starts has come already, by another spelling: only the whole tells which of them it is."""
@@ -210,11 +221,12 @@ class PartialBuilder:
         if (kind in place.quick and (kind is not str or value.isascii() or _is_whole(value))) or (
             kind is str and value in place.words
         ):
-            part.close(key, value)
+            part.show(key, value)
         else:
-            self._judge(part, key, place, path, value)
+            value = self._judge(part, key, place, path, value)
         part.key = ABSENT
-        if part.is_undecided:
+        if part.is_undecided and key is not REPEATED:
+            part.aside[path[-1]] = value
             level = part.opening.level
             if isinstance(level, UndecidedLevel) and path[-1] in level.expected:
                 self._decide(part, level, path[:-1])
@@ -248,38 +260,40 @@ class PartialBuilder:
                 or (kind is str and value in place.words)
             ):
                 if is_list:
-                    part.close(part.key, value)
+                    part.show(part.key, value)
                 else:
                     shown[part.key] = value
                 part.key = ABSENT
             else:
                 self.end((*path, step), value)
 
-    def _judge(self, part: Part, key: Any, place: Place, path: Path, value: Any) -> None:
-        """Judge a part of one piece, or one that was read before it was known what it is."""
+    def _judge(self, part: Part, key: Any, place: Place, path: Path, value: Any) -> Any:
+        """Judge a part of one piece, or one that was read before it was known what it is; give what it is."""
         if place.refusal is not None:
             self._fault(part, part.sure and part.opening.sure, path, [Problem((), place.refusal, value)])
         elif place.drops or (value is None and self._drops_nulls and place.is_optional and not place.takes_none):
-            return
+            return value
         elif place.held:
             part.unsure = True
             self._leave(part, key, place, value)
         else:
             is_whole = isinstance(value, dict | list)
             try:
-                part.close(key, (self._whole if is_whole else Place.check)(place, value, _context(path)))
+                made = (self._whole if is_whole else Place.check)(place, value, _context(path))
+                (part.conceal if place.conceals else part.show)(key, made)
+                return made
             except Exception as error:  # an application's validator may raise anything
                 sure = part.sure and part.opening.sure and not place.weak
                 self._failed(part, sure, path, error, lambda fault: pydantic_problems(fault, value))
                 part.unsure = part.unsure or place.weak
                 self._leave(part, key, place, value)
+        return value
 
     def _leave(self, part: Part, key: Any, place: Place, value: Any) -> None:
         """Leave a part as it was seen while it was open, since there is no value of it."""
         if place.shows_text and isinstance(value, str):
             part.show(key, value)
-        else:
-            part.withhold(key)
+        part.withhold(key)
 
     def open(self, kind: str, python_class: str | None = None, python_kind: str | None = None) -> None:
         """A container opens: the part that has started, or the whole."""
@@ -288,16 +302,17 @@ class PartialBuilder:
         opening = place.open(kind, python_class, python_kind)
         sure = parent is None or (parent.sure and parent.opening.sure)
         part = Part(parent, place, opening, sure and not (place.held or place.weak or place.drops))
+        part.is_hidden = place.conceals or opening.is_hidden or (place.takes_unknown and not part.is_list)
         if parent is None:
             self._root = part
-            self.value = part.opened()
+            self.value = None if part.is_hidden else part.opened()
         else:
             parent.child = part
-            if not place.drops:
+            if not (place.drops or part.is_hidden):
                 parent.show(parent.key, part.opened())
         self._part = part
-        if self._watched_path is not None and part.is_list and part.names_from_root() == self._watched_path:
-            self._watched = part
+        if self._watched is not None and part.is_list:
+            self._watched.look_at(part)
 
     def close(self, path: Path, raw: Any) -> None:
         """The innermost container closes."""
@@ -311,8 +326,15 @@ class PartialBuilder:
             self._root = None
             self.value = self.value if value is ABSENT else value
             return
-        if value is not ABSENT and not part.place.drops:
-            parent.close(parent.key, value)
+        key = parent.key
+        if not part.place.drops:
+            if value is not ABSENT:
+                (parent.conceal if part.place.conceals else parent.show)(key, value)
+            elif parent.is_list or part.is_hidden:
+                parent.withhold(key)
+        if parent.is_undecided and key is not REPEATED:
+            is_json = self._places.protocol == "json"
+            parent.aside[path[-1]] = raw if is_json else parent.get(key) if value is ABSENT else value
         parent.child = part.parent = None
         parent.key = ABSENT
 
@@ -329,6 +351,8 @@ class PartialBuilder:
             parent.unsure = True
         if place.held:
             return ABSENT
+        if part.aside and isinstance(opening.level, GuessLevel):
+            return ABSENT  # the rest of it is shown when it is known what it is
         whole = opening.whole or part.unsure or (isinstance(raw, PySet) and raw.frozen)
         if part.is_refused or (part.bad and not whole):
             self._fault(parent, False, path, ())
@@ -341,8 +365,9 @@ class PartialBuilder:
             parent.unsure = parent.unsure or waits
         if waits:
             return ABSENT
+        parts = {**part.shown, **part.aside} if part.aside else part.shown
         try:
-            return self._whole(place, raw, context) if whole else opening.made(part.shown, context)
+            return self._whole(place, raw, context) if whole else opening.made(parts, context)
         except Exception as error:
             sure = part.sure and not (whole and self._drops_nulls)
             self._failed(
@@ -364,7 +389,7 @@ class PartialBuilder:
 
     def _decide(self, part: Part, level: UndecidedLevel, path: Path) -> None:
         """Find out what a container is, now that a member has come that tells."""
-        told = {name: part.shown[name] for name in level.expected if name in part.shown}
+        told = {name: part.aside[name] for name in level.expected if name in part.aside}
         decided = level.decided(told)
         if decided is None:
             return
@@ -373,18 +398,21 @@ class PartialBuilder:
             part.is_refused = True
             part.opening = part.place.unknown(listed=False)
             return
-        before, part.opening, part.shown, part.is_undecided = part.shown, decided, {}, False
+        before, shown, is_json = part.aside, part.shown, self._places.protocol == "json"
+        part.opening, part.shown, part.aside, part.withheld, part.is_undecided = decided, {}, {}, frozenset(), False
+        part.unsure = part.unsure or not is_json  # constructors in it have been called already
         for step, value in before.items():
             key, place = decided.level.child(step)
             if key in part.shown or key in part.withheld:
                 part.unsure = True
                 continue
-            if not place.drops:
-                part.show(key, value)
-            if self._places.protocol == "json":
+            if not (place.drops or place.conceals or value is ABSENT):
+                if not is_json:
+                    part.show(key, value)
+                elif key in shown:
+                    part.show(key, shown[key])
+            if is_json:
                 self._judge(part, key, place, (*path, step), value)
-            else:
-                part.unsure = True  # constructors in it have been called already
 
     def _failed(
         self,

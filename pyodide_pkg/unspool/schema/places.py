@@ -44,7 +44,7 @@ MAX_ATTEMPTS = 300_000
 class Opening:
     """An open container at a place: its level, and what becomes of it when it closes."""
 
-    __slots__ = ("_around", "_config", "_finish", "has_root", "level", "sure", "whole")
+    __slots__ = ("_around", "_config", "_finish", "has_root", "is_hidden", "level", "sure", "whole")
 
     def __init__(
         self, level: Level, *, around: Sequence[Core] = (), config: Core | None = None, blind: bool = False
@@ -57,6 +57,8 @@ class Opening:
         self._around = around
         self._config = config
         self._finish: SchemaValidator | None = None
+        self.is_hidden = False
+        """Whether it may become something that has no such parts."""
         self.has_root = any(node["type"] == "model" for node in around)
         """Whether it becomes a root model, or more than one."""
 
@@ -84,6 +86,8 @@ class Place:
         "_places",
         "_lookahead",
         "_validator",
+        "conceals",
+        "converts",
         "drops",
         "held",
         "is_optional",
@@ -107,6 +111,7 @@ class Place:
         held: bool = False,
         weak: bool = False,
         drops: bool = False,
+        conceals: bool = False,
         refusal: str | None = None,
     ) -> None:
         self._places = places
@@ -116,14 +121,16 @@ class Place:
         self._openings: dict[tuple[Any, ...], Opening] = {}
         self._validator: PartValidator | None = None
         nothing: frozenset[Any] = frozenset()
-        self.quick: frozenset[type] = nothing if drops else self._lookahead.quick
+        self.quick: frozenset[type] = nothing if drops or conceals else self._lookahead.quick
         """The types of which any value is right as it is; text, when it is whole."""
-        self.words: frozenset[str] = nothing if drops else self._lookahead.words
+        self.words: frozenset[str] = nothing if drops or conceals else self._lookahead.words
         """Texts that are right as they are."""
-        self.shows_text = self._lookahead.shows_text and not drops
+        self.shows_text = self._lookahead.shows_text and not (drops or conceals)
         """Whether text may be shown while it comes: not if it will become something else, such as a date (F17)."""
         self.withholds_text = self._lookahead.withholds_text
         """Whether text is known to be a choice, or to become something else."""
+        self.converts = self._lookahead.converts or self._lookahead.takes_unknown or conceals
+        """Whether what stands here may become something else that is not read like it."""
         self.takes_none = self._lookahead.takes_none
         self.takes_unknown = self._lookahead.takes_unknown
         self.is_optional = is_optional
@@ -134,6 +141,8 @@ class Place:
         """Whether another spelling of the same part wins over this one, should it come."""
         self.drops = drops
         """Whether what stands here is ignored."""
+        self.conceals = conceals
+        """Whether what stands here is kept and not shown."""
         self.refusal = refusal
         """Why nothing may stand here."""
 
@@ -157,6 +166,7 @@ class Place:
         opening = self._openings.get(key)
         if opening is None:
             opening = self._openings[key] = self._opened(kind, python_class, python_kind)
+            opening.is_hidden = opening.is_hidden or self._lookahead.takes_containers
         return opening
 
     def unknown(self, *, listed: bool) -> Opening:
@@ -173,7 +183,7 @@ class Place:
                 branch.of(record)
                 for branch in survey.branches
                 if branch.record is not None
-                for record in (branch.record, *branch.record.subclasses)
+                for record in branch.record.family
                 if record.name == python_class
             ]
             if anything is not None:
@@ -192,7 +202,7 @@ class Place:
                 self._level(branch), around=branch.around, config=self._config, blind=branch.blind or survey.is_wild
             )
         records = [branch.record for branch in found if branch.record is not None]
-        names = _names(records) if records and len(records) == len(found) else None
+        names = self._names(found) if records and len(records) == len(found) else None
         by_attribute = all(record.form != "typed-dict" for record in records)
         if names is not None and not listed and not survey.is_wild and all(branch.tags for branch in found):
             openings = [
@@ -205,6 +215,9 @@ class Place:
             return Opening(UndecidedLevel(places, openings, names, by_attribute=by_attribute))
         levels = [self._level(branch) for branch in found]
         return Opening(UnknownLevel(places, levels, listed=listed, names=names, by_attribute=by_attribute))
+
+    def _names(self, branches: Sequence[Branch]) -> frozenset[str]:
+        return frozenset(name for branch in branches for name in self._level(branch).names or ())
 
     def _level(self, branch: Branch) -> Level:
         places, node = self._places, branch.node
@@ -225,17 +238,20 @@ class Guess(Place):
     __slots__ = ("_candidates",)
 
     def __init__(self, places: Places, candidates: Sequence[Place]) -> None:
-        super().__init__(places, _ANY)
+        super().__init__(places, _ANY, conceals=any(place.converts for place in candidates))
         self._candidates = candidates
-        self.shows_text = not any(place.withholds_text for place in candidates)
+        self.shows_text = not (self.conceals or any(place.withholds_text for place in candidates))
         self.withholds_text = not self.shows_text
 
     def _opened(self, kind: str, python_class: str | None, python_kind: str | None) -> Opening:
         opening = super()._opened(kind, python_class, python_kind)
         if python_class is not None:
             return opening
-        levels = [place.open(kind, python_class, python_kind).level for place in self._candidates]
-        opening.level = GuessLevel(self._places, opening.level, levels)
+        openings = [place.open(kind, python_class, python_kind) for place in self._candidates]
+        opening.is_hidden = any(each.is_hidden for each in openings)
+        levels = [each.level for each in openings]
+        known = [level for level in levels if not (isinstance(level, UnknownLevel) and level.is_blank)]
+        opening.level = GuessLevel(self._places, opening.level, known or levels)
         return opening
 
 
@@ -312,8 +328,4 @@ def _family(branch: Branch) -> list[Branch]:
     record = branch.record
     if record is None or not record.subclasses:
         return [branch]
-    return [branch.of(member, ((TAG,), member.name)) for member in (record, *record.subclasses)]
-
-
-def _names(records: Sequence[Record]) -> frozenset[str]:
-    return frozenset(field.name for record in records for field in record.shown)
+    return [branch.of(member, ((TAG,), member.name)) for member in record.family]

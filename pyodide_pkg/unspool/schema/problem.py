@@ -7,6 +7,8 @@ import re
 from collections.abc import Sequence
 from typing import Any, Literal
 
+from unspool.printable import printable
+
 ProblemKind = Literal[
     "type",
     "value",
@@ -18,7 +20,6 @@ ProblemKind = Literal[
 ]
 
 _WORD = re.compile(r"[^\W\d]\w*")
-_MAX_WORDS = 1_000
 
 NOTHING: Any = object()
 """Stands for the value of a member that is missing."""
@@ -35,15 +36,15 @@ class Problem:
     def __init__(self, path: Path, message: str, found: Any = NOTHING, *, kind: ProblemKind = "value") -> None:
         self.path = path
         """Where it is; empty for the answer as a whole."""
-        self.message = message
-        """What is wrong, without the path."""
+        self.message = "\n".join(map(printable, message.split("\n")))
+        """What is wrong, without the path. It can be printed, whatever the answer or a validator says."""
         self.found = found
         """The value at fault as it was read; `NOTHING` when there is none."""
         self.kind: ProblemKind = kind
         """What sort of fault."""
 
     def __repr__(self) -> str:
-        return f"Problem({path_text(self.path) or 'the answer'}: {self.message})"
+        return printable(f"Problem({path_text(self.path) or 'the answer'}: {self.message})")
 
 
 def path_text(path: Sequence[Any]) -> str:
@@ -54,23 +55,7 @@ def path_text(path: Sequence[Any]) -> str:
             if _WORD.fullmatch(step):
                 text += f".{step}" if text else step
             else:
-                text += f"[{json.dumps(step, ensure_ascii=False)}]"
+                text += f"[{printable(json.dumps(step, ensure_ascii=False))}]"
         else:
             text += f"[{step!r}]"
     return text
-
-
-def said_by(error: Exception) -> str:
-    """Name an exception of the application and give its words.
-
-    Args:
-        error: whatever it is; also one whose own `__str__` raises.
-    Returns:
-        The type, and up to 1,000 characters of the words if there are any.
-    """
-    try:
-        words = str(error)
-    except Exception:  # its words cannot be had
-        words = ""
-    name = type(error).__name__
-    return f"{name}: {words[:_MAX_WORDS]}{'…' if len(words) > _MAX_WORDS else ''}" if words else name

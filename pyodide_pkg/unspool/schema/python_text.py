@@ -81,6 +81,8 @@ def annotation(shape: Shape) -> str:
             return f"dict[{keys}, {_inner(shape.values)}]"
         case UnionShape():
             return _alternatives(shape.members)
+        case Record(is_abstract=True):
+            return _alternatives(shape.subclasses)
         case Record() if not shape.is_callable:
             members = (f"{field.name!r}: {_inner(field.shape)}" for field in shape.shown)
             return f"{{{', '.join(members)}}}"
@@ -123,6 +125,8 @@ def limits(shape: Shape, what: str = "") -> list[str]:
     """Say in words what an annotation does not show: how many items or characters there may be."""
     notes: list[str] = []
     match shape:
+        case Scalar(format="json"):
+            notes += f"{what}JSON text of this form: {shape.content}".splitlines()
         case Scalar(name="str") | CollectionShape() | MappingShape():
             unit = "characters" if isinstance(shape, Scalar) else "items"
             if size := _size(shape.rules, unit):
@@ -245,7 +249,8 @@ def _inner(shape: Shape) -> str:
 
 
 def _alternatives(members: Sequence[Shape]) -> str:
-    texts = list(dict.fromkeys(map(_inner, members)))
+    families = (shape.family if isinstance(shape, Record) and shape.is_abstract else (shape,) for shape in members)
+    texts = list(dict.fromkeys(_inner(shape) for family in families for shape in family))
     if len(texts) == 1:
         return texts[0]
     if len(texts) == 2 and texts[1] == "None":

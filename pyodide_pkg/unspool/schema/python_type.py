@@ -12,17 +12,20 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from inspect import isroutine
 from typing import TYPE_CHECKING, Any, cast, get_args, get_origin
+from warnings import catch_warnings, filterwarnings
 
 from unspool.errors import ConfigError, OutputValidationError
+from unspool.printable import said_by
 from unspool.schema.attrs_class import with_attrs
 from unspool.schema.constructors import SLICE
 from unspool.schema.json_schema import lookalikes, without_hidden, without_titles
+from unspool.schema.open_types import refuse_open
 from unspool.schema.places import MAX_ATTEMPTS, Places
-from unspool.schema.problem import Problem, said_by
+from unspool.schema.problem import Problem
 from unspool.schema.schema_generator import schema_generator
 from unspool.schema.shape import EnumShape, Record, Shape, is_name, parts
 from unspool.schema.shape_reader import ShapeReader
-from unspool.schema.subclasses import schema_of_subclasses, with_subclasses
+from unspool.schema.subclasses import refuse_abstract, schema_of_subclasses, with_subclasses
 from unspool.schema.type_depth import refuse_deep, shallow
 from unspool.schema.validation_error import MAX_KEPT, invalid, lone_surrogates, pydantic_problems
 from unspool.schema.validator_builder import ValidatorBuilder
@@ -54,7 +57,10 @@ class PythonType[T]:
         self.json_schema = dict(json_schema)
         self.has_subclasses = any(record.subclasses for record in reader.records.values())
         """Whether named subclasses may stand for a class."""
-        self._lookalikes = lookalikes(json_schema)
+        self.has_named_tuples = any(record.form == "named-tuple" for record in reader.records.values())
+        """Whether there are classes that are objects in JSON, and read from lists as well."""
+        objects, lists = lookalikes(json_schema)
+        self._lookalikes = objects, max(objects, lists) if self.has_named_tuples else lists
 
     @cached_property
     def _named(self) -> dict[str, Record | EnumShape]:
@@ -71,7 +77,11 @@ class PythonType[T]:
             if id(shape) in seen:
                 continue
             seen.add(id(shape))
-            todo.extend(reversed([*parts(shape), *(shape.subclasses if isinstance(shape, Record) else ())]))
+            if isinstance(shape, Record):
+                todo.extend(reversed(shape.subclasses))
+                if shape.is_abstract:
+                    continue
+            todo.extend(reversed(parts(shape)))
             if isinstance(shape, Record | EnumShape):
                 other = found.setdefault(shape.name, shape)
                 if other is not shape:
@@ -215,9 +225,13 @@ def type_name(T: Any) -> str:
     return T.__name__ if isinstance(T, type) and not hasattr(T, "__args__") else ""
 
 
-def python_type_of(T: Any, subclasses: Sequence[type] = ()) -> PythonType[Any]:
+def python_type_of(T: Any, subclasses: Sequence[type] = (), *, asked: bool = True) -> PythonType[Any]:
     """Look into a type.
 
+    Args:
+        T: the type.
+        subclasses: as in `Schema.of`.
+        asked: False when there are values of it already, which are only written: an answer could be more than those.
     Raises:
         ConfigError: INVALID_OPTIONS when no answer can be asked for as this type; with the path to what is in the way.
             UNSUPPORTED when it nests too deep.
@@ -230,8 +244,10 @@ def python_type_of(T: Any, subclasses: Sequence[type] = ()) -> PythonType[Any]:
         )
     for part in (T, *subclasses):
         refuse_deep(part)
+        if asked:
+            refuse_open(part)
     try:
-        return _python_type_of(with_attrs(T), subclasses)
+        return _python_type_of(with_attrs(T), subclasses, asked)
     except ConfigError:
         raise
     except Exception as error:  # pydantic's, or whatever the type's own hooks raise
@@ -241,10 +257,10 @@ def python_type_of(T: Any, subclasses: Sequence[type] = ()) -> PythonType[Any]:
         raise ConfigError("INVALID_OPTIONS", f"No answer can be asked for as {name}: {reason}") from error
 
 
-def _python_type_of(T: Any, subclasses: Sequence[Any]) -> PythonType[Any]:
+def _python_type_of(T: Any, subclasses: Sequence[Any], asked: bool) -> PythonType[Any]:
     adapter = _adapter(T)
     if not subclasses:
-        reader = ShapeReader(shallow(adapter.core_schema))
+        reader = ShapeReader(shallow(adapter.core_schema), asked=asked)
         shape = reader.read()
         json_schema = adapter.json_schema(schema_generator=schema_generator())
     else:
@@ -252,15 +268,19 @@ def _python_type_of(T: Any, subclasses: Sequence[Any]) -> PythonType[Any]:
         shape = reader.read_first()
         with_subclasses(reader, subclasses)
         json_schema = schema_of_subclasses(adapter, reader)
+    if asked:
+        refuse_abstract(shape, reader)
     return PythonType(adapter, reader, shape, without_titles(without_hidden(json_schema)))
 
 
 def _adapter(T: Any) -> TypeAdapter[Any]:
     from pydantic import TypeAdapter
 
-    adapter: TypeAdapter[Any] = TypeAdapter(T)
-    if not adapter.pydantic_complete:
-        adapter.rebuild(raise_errors=True)  # says which name it does not find
+    with catch_warnings():
+        filterwarnings("ignore", ".*ReadOnly", UserWarning)  # that it protects nothing does not matter here
+        adapter: TypeAdapter[Any] = TypeAdapter(T)
+        if not adapter.pydantic_complete:
+            adapter.rebuild(raise_errors=True)  # says which name it does not find
     return adapter
 
 

@@ -16,15 +16,19 @@ Form = Literal["model", "dataclass", "typed-dict", "named-tuple", "attrs"]
 class Scalar:
     """A value of one piece: a number, a text, a bool or None."""
 
-    __slots__ = ("format", "name", "rules")
+    __slots__ = ("content", "format", "name", "rules")
 
-    def __init__(self, name: str, rules: Mapping[str, Any] | None = None, format: str | None = None) -> None:
+    def __init__(
+        self, name: str, rules: Mapping[str, Any] | None = None, format: str | None = None, content: str = ""
+    ) -> None:
         self.name = name
         """`int`, `float`, `bool`, `str` or `None`: how it is written."""
         self.rules = dict(rules or {})
         """Bounds, in pydantic's words: `ge`, `gt`, `le`, `lt`, `multiple_of`, `pattern`, `min_length`, `max_length`."""
         self.format = format
         """What a text means when it is more than text: `date`, `uuid`, …; as in JSON Schema."""
+        self.content = content
+        """Of JSON inside a text (`Json[T]`): its form."""
 
 
 class LiteralShape:
@@ -157,13 +161,15 @@ class Field:
 class Record:
     """A class with fields. Classes may contain each other."""
 
-    __slots__ = ("cls", "doc", "extra", "fields", "form", "name", "subclasses")
+    __slots__ = ("bytes_form", "cls", "doc", "extra", "fields", "form", "name", "subclasses")
 
     def __init__(self, cls: type, form: Form) -> None:
         self.cls = cls
         self.form: Form = form
         self.name = class_name(cls)
         """As constructors spell it."""
+        self.bytes_form = "utf8"
+        """How bytes in it are read from text: `utf8`, `base64` or `hex`."""
         self.fields: tuple[Field, ...] = ()
         self.extra: Shape | None = None
         """What further members may be; None when there are none."""
@@ -171,6 +177,16 @@ class Record:
         """Its own docstring, cleaned; neither inherited nor generated."""
         self.subclasses: tuple[Record, ...] = ()
         """Registered classes that may stand for it, deepest last; without itself."""
+
+    @property
+    def is_abstract(self) -> bool:
+        """Whether Python makes no instance of it: it has abstract methods."""
+        return bool(getattr(self.cls, "__abstractmethods__", ()))
+
+    @property
+    def family(self) -> tuple[Record, ...]:
+        """The classes that may stand where it is asked for; it comes first, unless it is abstract."""
+        return self.subclasses if self.is_abstract else (self, *self.subclasses)
 
     @property
     def shown(self) -> list[Field]:

@@ -6,12 +6,17 @@ the JSON Schema that pydantic makes of it, so that a new one costs detail, not c
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 
 from unspool.errors import ConfigError
+from unspool.schema.defaults import fault_of_default
 from unspool.schema.descriptions import Descriptions, docstring_of
+from unspool.schema.json_schema import without_hidden, without_titles
+from unspool.schema.json_text import json_form
+from unspool.schema.open_types import refuse_open, variables_of
 from unspool.schema.problem import NOTHING
 from unspool.schema.pydantic_nodes import (
     FUNCTIONS,
@@ -74,7 +79,12 @@ _TYPES = {"integer": "int", "number": "float", "boolean": "bool", "string": "str
 class ShapeReader:
     """Reads the core schema of one type."""
 
-    def __init__(self, core: Core) -> None:
+    def __init__(self, core: Core, *, asked: bool = True) -> None:
+        """
+        Args:
+            core: of the type.
+            asked: whether an answer is asked for as it; else values are written that are there already.
+        """
         self.definitions: dict[str, Core] = {}
         """Nodes by reference."""
         self.records: dict[str, Record] = {}
@@ -85,6 +95,7 @@ class ShapeReader:
         """Classes by the identity of the node that lists their fields."""
         self.enums: dict[type, EnumShape] = {}
         """The Enum classes that are met."""
+        self._asked = asked
         self._aliases: dict[str, AliasShape] = {}
         self._reading: set[str] = set()
         self.may_be_unknown = False
@@ -171,6 +182,9 @@ class ShapeReader:
                 return UnionShape(())
             case _ if kind in _SCALARS:
                 return Scalar(_SCALARS[kind], _rules(node))
+            case "json":
+                self.needs_care = True  # a text of the model's, which the guarded door has to read
+                return self._json(node, path)
             case _ if kind in _FORMATS:
                 return Scalar("str", _rules(node), _FORMATS[kind])
             case "function-plain" if _is_import(node):
@@ -238,6 +252,13 @@ class ShapeReader:
             return CollectionShape("tuple", items[0], _rules(node))
         return TupleShape(items)
 
+    def _json(self, node: Core, path: str) -> Shape:
+        inner: Core = node.get("schema", {"type": "any"})
+        self._read(inner, path)
+        described = self._json_schema(inner, whole=True)
+        content = json_form(described) or json.dumps(described, ensure_ascii=False, separators=(",", ":"))
+        return Scalar("str", {}, "json", content)
+
     def _formatted(self, node: Core, shape: Shape) -> Shape:
         """Let a type that is a text with a meaning of its own, such as a path or an e-mail address, say so."""
         if isinstance(shape, Scalar) and shape.name == "str" and "pydantic_js_functions" in metadata_of(node):
@@ -259,9 +280,11 @@ class ShapeReader:
             return Scalar(_TYPES[kind], {}, described.get("format"))
         return AnyShape({"object": "dict[str, Any]", "array": "list[Any]"}.get(str(kind), "Any"))
 
-    def _json_schema(self, node: Core) -> dict[str, Any]:
-        whole: Any = {"type": "definitions", "schema": node, "definitions": list(self.definitions.values())}
-        described = schema_generator()().generate(whole if self.definitions else cast("Any", node))
+    def _json_schema(self, node: Core, *, whole: bool = False) -> dict[str, Any]:
+        core: Any = {"type": "definitions", "schema": node, "definitions": list(self.definitions.values())}
+        described = schema_generator()().generate(core if self.definitions else cast("Any", node))
+        if whole:
+            return without_titles(without_hidden(described))
         ref = described.get("$ref", "").removeprefix("#/$defs/")
         return described["$defs"][ref] if ref else described
 
@@ -306,16 +329,22 @@ class ShapeReader:
             self._note_function(around)
             around = around["schema"]
         record.doc = docstring_of(cls, record.form)
+        record.bytes_form = str(inner.get("config", {}).get("val_json_bytes", "utf8"))
         record.fields = tuple(self._fields(record, inner, path))
         record.extra = self._extra(inner, path)
         return record
 
     def _fields(self, record: Record, inner: Core, path: str) -> Iterator[Field]:
         said = Descriptions(record)
+        variables = variables_of(record.cls)
+        config = inner.get("config", {})
+        finished = _is_finished(record, self.nodes[record])
         for name, node in field_nodes(inner):
             if node.get("init") is False:
                 continue
             here = f"{path}.{name}" if path else name
+            if self._asked:
+                refuse_open(said.annotation_of(name), here, filled=variables)
             value: Core = node["schema"]
             default = next((part for part in unwrapped(value) if part["type"] == "default"), None)
             required = node.get("required", default is None)
@@ -323,12 +352,16 @@ class ShapeReader:
             self.needs_care = self.needs_care or hidden
             if hidden and required:
                 raise ConfigError("INVALID_OPTIONS", f"{here} is kept out of the prompt, so it needs a default.")
-            alias = name_in_json(name, node, inner.get("config", {}))
+            shape = self._read(value, here)
+            fault = fault_of_default(value, self, config) if self._asked and not finished else None
+            if fault:
+                raise ConfigError("INVALID_OPTIONS", f"The default of {here} is no value of its type: {fault}")
+            alias = name_in_json(name, node, config)
             # Where only paths inside the answer are read, the name that is shown has to be read as well.
             self.needs_care = self.needs_care or [alias] not in (alias_paths(node) or [[alias]])
             yield Field(
                 name,
-                self._read(value, here),
+                shape,
                 alias=alias,
                 required=required,
                 default=NOTHING if default is None else default.get("default", NOTHING),
@@ -348,6 +381,17 @@ class ShapeReader:
 def _alias_name(ref: str) -> str:
     """Name an alias by its reference, without modules and addresses: `module.Pair:140123[int:140124]` is `Pair_int`."""
     return plain_name(re.sub(r":\d+", "", re.sub(r"[\w.<>]+\.", "", ref)))
+
+
+def _is_finished(record: Record, node: Core) -> bool:
+    """Tell whether code of the application may replace the defaults before anybody sees the instance."""
+    around = node
+    while around["type"] in ("model", "dataclass", *FUNCTIONS):
+        if around["type"] in FUNCTIONS or around.get("post_init") or around.get("custom_init"):
+            return True
+        around = around["schema"]
+    fields: Any = getattr(record.cls, "__attrs_attrs__", ()) if record.form == "attrs" else ()
+    return hasattr(record.cls, "__attrs_post_init__") or any(field.converter is not None for field in fields)
 
 
 def _is_hidden(node: Core) -> bool:

@@ -1,7 +1,7 @@
 """Subclasses that may stand for a class, when they were named (P22).
 
 In: shapes and the JSON Schemas of the classes. Out: the shapes with their subclasses, and one JSON Schema in which
-`class` tells them apart.
+`class` tells them apart. Abstract classes stand for nothing: only what may stand for them is offered.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any, cast
 from unspool.errors import ConfigError
 from unspool.schema.attrs_class import with_attrs
 from unspool.schema.schema_generator import schema_generator
+from unspool.schema.shape import CollectionShape, MappingShape, Record, Shape, parts
 from unspool.schema.validators import TAG
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
-    from unspool.schema.shape import Record
     from unspool.schema.shape_reader import ShapeReader
 
 
@@ -31,11 +31,42 @@ def with_subclasses(reader: ShapeReader, subclasses: Sequence[Any]) -> None:
     named.sort(key=lambda record: len(record.cls.__mro__))
     standing: set[type] = set()
     for record in reader.records.values():
-        record.subclasses = tuple(other for other in named if other is not record and issubclass(other.cls, record.cls))
-        standing.update(other.cls for other in record.subclasses)
+        # Of the MRO: a TypedDict refuses `issubclass`, and an ABC says yes to what is registered.
+        below = [other for other in named if other is not record and record.cls in other.cls.__mro__]
+        record.subclasses = tuple(other for other in below if not other.is_abstract)
+        standing.update(other.cls for other in below)
     for cls in subclasses:
         if cls not in standing:
             raise ConfigError("INVALID_OPTIONS", f"{cls.__name__} is a subclass of no class that is asked for.")
+
+
+def refuse_abstract(root: Shape, reader: ShapeReader) -> None:
+    """Refuse an abstract class for which nothing stands.
+
+    Raises:
+        ConfigError: INVALID_OPTIONS, with the path.
+    """
+    if all(record.family for record in reader.records.values()):
+        return
+    seen: set[int] = set()
+    todo: list[tuple[Shape, str]] = [(root, "")]
+    while todo:
+        shape, path = todo.pop()
+        if id(shape) in seen:
+            continue
+        seen.add(id(shape))
+        if isinstance(shape, Record):
+            if not shape.family:
+                raise ConfigError(
+                    "INVALID_OPTIONS",
+                    f"No answer can be asked for: {path.lstrip('.') or 'it'} is the abstract class {shape.name}, and "
+                    "no class that may stand for it is named; see Schema.of(…, subclasses=…).",
+                )
+            todo.extend((member, path) for member in shape.subclasses)
+            todo.extend((field.shape, f"{path}.{field.name}") for field in reversed(shape.shown))
+            continue
+        step = "{}" if isinstance(shape, MappingShape) else "[]" if isinstance(shape, CollectionShape) else ""
+        todo.extend((part, path + step) for part in reversed(parts(shape)))
 
 
 def schema_of_subclasses(adapter: TypeAdapter[Any], reader: ShapeReader) -> dict[str, Any]:
@@ -60,9 +91,12 @@ def schema_of_subclasses(adapter: TypeAdapter[Any], reader: ShapeReader) -> dict
     root = _renamed(schemas["root", "validation"], renamed)
     definitions = {name: _renamed(definition, renamed) for name, definition in definitions.items()}
     for cls, record in members.items():
-        _tag(definitions[_last(refs[cls])], record.name)
+        if record.is_abstract:
+            del definitions[_last(refs[cls])]
+        else:
+            _tag(definitions[_last(refs[cls])], record.name)
     for head in heads:
-        family = [{"$ref": refs[record.cls]} for record in (head, *head.subclasses)]
+        family = [{"$ref": refs[record.cls]} for record in head.family]
         definitions[_last(renamed[refs[head.cls]])] = {"anyOf": family}
     name = _last(str(root.get("$ref", "")))
     if name and not _mention(definitions, str(root["$ref"])):

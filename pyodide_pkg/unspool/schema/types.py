@@ -75,11 +75,12 @@ class Schema[T]:
                 back as it is).
             name: for prompts and providers; default: the name of the class, a JSON Schema's title, or `Answer`.
             subclasses: classes that may stand wherever a base class of theirs is asked for. The model is told of them;
-                in JSON a member `class` tells them apart. Others are not accepted, whatever has been imported.
+                in JSON a member `class` tells them apart. Others are not accepted, whatever has been imported, and
+                abstract classes are not offered.
         Raises:
-            ConfigError: INVALID_OPTIONS when no schema can be made of it; UNSUPPORTED when it holds what no answer can
-                be asked for, such as a callable (with its path), or a JSON Schema uses a keyword that cannot be checked
-                here.
+            ConfigError: INVALID_OPTIONS when no schema can be made of it, such as an open type variable, or when a
+                default is no value of its type; UNSUPPORTED when it holds what no answer can be asked for, such as a
+                callable (with its path), or a JSON Schema uses a keyword that cannot be checked here.
         """
         if name is not None and not isinstance(cast("Any", name), str):
             raise ConfigError("INVALID_OPTIONS", "The name of a schema must be a text.")
@@ -172,6 +173,8 @@ class Schema[T]:
 
         Args:
             value: what `validate` gave.
+        Returns:
+            The text; where the type has named subclasses or a NamedTuple, that of `format_value`.
         Raises:
             ConfigError: INVALID_OPTIONS when it is no such value.
         """
@@ -183,7 +186,7 @@ class Schema[T]:
     def _written(self, value: T) -> str:
         if self.python_type is None:
             return json.dumps(value, allow_nan=False, separators=(",", ":"))
-        if self.python_type.has_subclasses:
+        if self.python_type.has_subclasses or self.python_type.has_named_tuples:
             from unspool.schema.value_text import json_text
 
             return json_text(value, self.python_type)

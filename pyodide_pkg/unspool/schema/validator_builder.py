@@ -38,6 +38,9 @@ if TYPE_CHECKING:
 ValueProtocol = Literal["json", "python"]
 
 _STRICT = ("int", "float", "bool", "str", "none")
+_ANYTHING: Core = {"type": "any"}
+_LAX: dict[str, Any] = {"strict": False}
+"""Of a collection that is made of judged items: strict mode would take one that is made already, and nothing else."""
 
 
 class ValidatorBuilder:
@@ -135,13 +138,16 @@ class ValidatorBuilder:
             case "dict":
                 return self._dict(node, loose)
             case _ if kind in MAPPINGS:
-                return {"type": "chain", "steps": [self._dict({**node, "type": "dict"}, loose), {"type": kind}]}
+                made = {"type": kind, **_LAX}
+                return {"type": "chain", "steps": [self._dict({**node, "type": "dict"}, loose), made]}
             case "function-plain":
                 return dict(node)
+            case "json":
+                return {"type": "chain", "steps": [_plain(validators.json_inside), self._json(node)]}
             case _ if kind in _STRICT:
                 return {**node, "strict": True}
             case _ if "items_schema" in node:
-                return _before(validators.json_list, {**node, **self._items(node, loose)})
+                return _before(validators.json_list, {**node, **_LAX, **self._items(node, loose)})
             case _:
                 return self._leaf(node)
 
@@ -172,7 +178,7 @@ class ValidatorBuilder:
         record = self._reader.record_of(node)
         if not record.subclasses:
             return self._own(record, node, loose)
-        family = {member.name: self._member(member, loose) for member in (record, *record.subclasses)}
+        family = {member.name: self._member(member, loose) for member in record.family}
         return {
             "type": "tagged-union",
             "discriminator": self._discriminator(record, family),
@@ -184,7 +190,7 @@ class ValidatorBuilder:
     def _discriminator(self, record: Record, family: Mapping[str, Any]) -> Callable[[Any], str | None]:
         if self._python:
             return _filled(validators.name_of, frozenset(family), None)
-        return _filled(validators.tag_of, record.name)
+        return _filled(validators.tag_of, None if record.is_abstract else record.name)
 
     def _member(self, record: Record, loose: bool) -> dict[str, Any]:
         """Refer to a class itself, without its subclasses."""
@@ -287,8 +293,8 @@ class ValidatorBuilder:
                 others.append(self._node(choice, loose))
                 continue
             record = self._reader.record_of(target)
-            for name in [record.name, *(member.name for member in record.subclasses)]:
-                by_name.setdefault(name, []).append(self._node(choice, loose))
+            for member in record.family:
+                by_name.setdefault(member.name, []).append(self._node(choice, loose))
             if record.form == "typed-dict" or loose:
                 others.append(self._node(choice, loose))
         if not by_name:
@@ -305,12 +311,19 @@ class ValidatorBuilder:
             "custom_error_message": f"Input should be {names}",
         }
 
+    def _json(self, node: Core) -> dict[str, Any]:
+        """Build what is inside a text: JSON, whatever the text stands in."""
+        inner: Core = node.get("schema", _ANYTHING)
+        if not self._python:
+            return self._node(inner)
+        return _plain(ValidatorBuilder(self._reader, "json").validator(inner, self._configs[-1]).validate_python)
+
     def _set(self, node: Core, loose: bool) -> dict[str, Any]:
         """Build a set: each item is judged as it was written, because `{1, True}` would lose the second unseen."""
         items = {"type": "list", "strict": True, **self._items(node, loose)}
         sizes = {key: node[key] for key in ("min_length", "max_length", "fail_fast") if key in node}
         take = partial(validators.set_items, node["type"]) if self._python else validators.json_list
-        steps = [_plain(take), items, _plain(validators.distinct), {"type": node["type"], **sizes}]
+        steps = [_plain(take), items, _plain(validators.distinct), {"type": node["type"], **_LAX, **sizes}]
         return {"type": "chain", "steps": steps}
 
     def _dict(self, node: Core, loose: bool) -> dict[str, Any]:
@@ -320,7 +333,12 @@ class ValidatorBuilder:
                 rebuilt[key] = self._node(node[key], loose)
             elif self._python:
                 rebuilt[key] = self._anything()
-        if not self._python and node.get("keys_schema", {}).get("type", "str") not in ("str", "any"):
+        kind = "str" if self._python else node.get("keys_schema", _ANYTHING)["type"]
+        if kind in ("literal", "enum"):
+            cls = node["keys_schema"].get("cls")
+            choices = JsonChoices(node["keys_schema"]["expected"] if cls is None else cls, cls)
+            rebuilt["keys_schema"] = _plain(choices.take_key)
+        elif kind not in ("str", "any"):
             keys = LazyValidator(self._whole({"type": "dict", "keys_schema": node["keys_schema"]}), self._configs[-1])
             rebuilt["keys_schema"] = _plain(partial(validators.json_key, keys))
             return _before(partial(validators.keyed, keys), rebuilt)

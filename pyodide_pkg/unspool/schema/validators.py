@@ -13,9 +13,11 @@ from enum import Enum
 from itertools import islice
 from typing import TYPE_CHECKING, Any, cast
 
-from unspool.schema.collisions import MAX_COLLISIONS, collide
+from unspool.errors import StreamError
 from unspool.schema.unknown import UNKNOWN, UNKNOWN_JSON
+from unspool.structured.collisions import MAX_COLLISIONS, collide
 from unspool.structured.py_values import PyName, PyObject, PySet
+from unspool.structured.strict_json import loads, number
 
 if TYPE_CHECKING:
     from pydantic_core import SchemaValidator
@@ -119,8 +121,8 @@ def untagged(value: Any) -> Any:
     return {name: member for name, member in members.items() if name != TAG}
 
 
-def tag_of(default: str, value: Any) -> str | None:
-    """Tell which class of a family a JSON object names; without a name it is the first one."""
+def tag_of(default: str | None, value: Any) -> str | None:
+    """Tell which class of a family a JSON object names; without a name it is the default."""
     members: dict[str, Any] = cast("Any", value) if isinstance(value, dict) else {}
     name = members.get(TAG, default)
     return f"<{name}>" if isinstance(name, str) else None
@@ -265,6 +267,15 @@ class JsonChoices:
                 return found
         raise refusal("literal_error" if self._cls is None else "enum", f"Input should be {_shown(self._forms)}")
 
+    def take_key(self, key: Any) -> Any:
+        """Take one of them as the name of a member, which is text: `"1"` is 1 where no text is `1`."""
+        if not isinstance(key, str) or json.dumps(key) in self._by_text:
+            return self.take(key)
+        with suppress(StreamError):  # a number that is too large
+            found = key == "true" if key in ("true", "false") else number(key)
+            return self.take(key if found is None else found)
+        return self.take(key)
+
 
 def set_items(kind: str, value: Any) -> list[Any]:
     """Give the items of a set as written; `frozenset(…)` is no set."""
@@ -312,6 +323,16 @@ def as_json(leaf: LazyValidator, value: Any) -> Any:
     except ValueError:
         raise refusal("data_type", "Input should be text or a number") from None
     return leaf.read(text)
+
+
+def json_inside(value: Any) -> Any:
+    """Read the JSON that is inside a text."""
+    if not isinstance(value, str):
+        raise refusal("json_type", "Input should be JSON text")
+    try:
+        return loads(value)
+    except StreamError as error:
+        raise refusal("json_invalid", f"Input should be JSON text: {error.message}") from None
 
 
 def as_bytes(leaf: LazyValidator, value: Any) -> Any:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import math
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from enum import Enum
 from typing import TYPE_CHECKING, Any, cast
 
@@ -18,8 +18,9 @@ from unspool.errors import ConfigError
 from unspool.schema.attrs_class import is_attrs
 from unspool.schema.problem import path_text
 from unspool.schema.python_text import annotation
-from unspool.schema.shape import Record, class_name, is_name
+from unspool.schema.shape import Record, Scalar, Shape, UnionShape, class_name, is_name
 from unspool.schema.text_form import text_form
+from unspool.schema.text_layout import Group, Text, laid_out
 from unspool.schema.unknown import UNKNOWN, UNKNOWN_JSON
 from unspool.schema.validators import TAG
 from unspool.structured.strict_json import MAX_DEPTH
@@ -27,9 +28,6 @@ from unspool.structured.strict_json import MAX_DEPTH
 if TYPE_CHECKING:
     from unspool.schema.python_type import PythonType
 
-_INDENT = "  "
-_WIDTH = 60
-"""A value that fits in so many characters stands in one line."""
 _MAX_CONTAINERS = 250_000
 """A hundred lists, each twice in the next, are small in memory, and endless when they are written out."""
 
@@ -48,6 +46,8 @@ class ValueWriter:
         self._path: list[Any] = []
         self._open: set[int] = set()
         self._left = 0
+        self._bytes_form = "utf8"
+        self._is_json = typed is not None and _is_json(typed.shape)
         if typed is not None:
             self._records.update({record.cls: record for record in typed.reader.records.values()})
 
@@ -60,8 +60,7 @@ class ValueWriter:
         Raises:
             ConfigError: INVALID_OPTIONS, with the path, when it could not be read back.
         """
-        self._begin()
-        return _laid_out(self._python(value), None if compact else 0)
+        return laid_out(self._written(self._python, value, False), None if compact else 0)
 
     def json(self, value: Any, *, tagged: bool = False) -> str:
         """Write a value in JSON.
@@ -72,13 +71,19 @@ class ValueWriter:
         Raises:
             ConfigError: INVALID_OPTIONS, with the path, when it could not be read back.
         """
-        self._begin()
-        return _dumps(self._plain(value, tagged))
+        return _dumps(self._written(self._plain, value, tagged))
 
-    def _begin(self) -> None:
+    def _written[S](self, write: Callable[[Any, bool], S], value: Any, flag: bool) -> S:
         self._path.clear()
         self._open.clear()
         self._left = _MAX_CONTAINERS
+        self._bytes_form = "utf8"
+        try:
+            return write(JsonText(value) if self._is_json and value is not None else value, flag)
+        except ConfigError:
+            raise
+        except Exception as error:  # of a property, or of whatever else a class of the application may have
+            raise self._refused(f"cannot be written: {type(error).__name__}: {error}") from error
 
     def _refused(self, words: str) -> ConfigError:
         return ConfigError("INVALID_OPTIONS", f"{path_text(self._path) or 'The value'} {words}")
@@ -101,12 +106,16 @@ class ValueWriter:
             raise ConfigError("INVALID_OPTIONS", f"The value is made of more than {_MAX_CONTAINERS} containers.")
         self._open.add(id(value))
 
-    def _python(self, value: Any, hashed: bool = False) -> _Text:
+    def _python(self, value: Any, hashed: bool = False) -> Text:
         """Write a value; `hashed` is one that is a key, or in a set."""
         if value is UNKNOWN or value is None or isinstance(value, bool):
             return repr(value)
-        if isinstance(value, _Missing):
-            return f"MISSING({value.annotation})"
+        if isinstance(value, Missing):
+            return f"MISSING({value.annotation})" if self._missing else "None"
+        if isinstance(value, Given):
+            return self._python(value.value, hashed)
+        if isinstance(value, JsonText):
+            return self._scalar(_dumps(self._plain(value.value, False)))
         if isinstance(value, Enum):
             if value.name in type(value).__members__ and is_name(value.name):
                 return f"{class_name(type(value))}.{value.name}"
@@ -118,9 +127,9 @@ class ValueWriter:
         self._open.discard(id(value))
         return written
 
-    def _python_group(self, value: Any, hashed: bool) -> _Text:
-        if _is_root_model(value):
-            return self._python(value.root, hashed)
+    def _python_group(self, value: Any, hashed: bool) -> Text:
+        if is_root_model(value):
+            return self._python(getattr(value, "root", None), hashed)
         fields = self.fields_of(value)
         if hashed and (fields is not None or isinstance(value, frozenset)):
             name = type(cast("Any", value)).__name__
@@ -131,37 +140,44 @@ class ValueWriter:
                 if not is_name(name):
                     raise self._refused(f"is written in JSON alone: Python syntax has no such name as {name!r}.")
             pieces = [(f"{name}=", self._inside(name, self._python, member, False)) for name, member in members]
-            return _Group(f"{record.name}(", pieces, ")")
+            return Group(f"{record.name}(", pieces, ")")
         match value:
             case list() | deque():
-                return _Group("[", self._python_items(cast("Any", value), False), "]")
+                return Group("[", self._python_items(cast("Any", value), False), "]")
             case tuple():
                 pieces = self._python_items(cast("Any", value), hashed)
-                return _Group("(", pieces, ",)" if len(pieces) == 1 else ")")
+                return Group("(", pieces, ",)" if len(pieces) == 1 else ")")
             case set() | frozenset():
-                members = in_order(cast("set[Any]", value), lambda item: _laid_out(self._python(item, True), None))
+                members = in_order(cast("set[Any]", value), lambda item: laid_out(self._member(item), None))
                 kind = "frozenset(" if isinstance(value, frozenset) else ""
                 if not members:
                     return kind + ")" if kind else "set()"
-                return _Group(f"{kind}{{", self._python_items(members, True), "})" if kind else "}")
+                pieces = [("", self._inside(i, self._member, item, True)) for i, item in enumerate(members)]
+                return Group(f"{kind}{{", pieces, "})" if kind else "}")
             case dict():
                 entries: dict[Any, Any] = cast("Any", value)
                 pieces = [
-                    (f"{_laid_out(self._python(key, True), None)}: ", self._inside(key, self._python, member, False))
+                    (f"{laid_out(self._python(key, True), None)}: ", self._inside(key, self._python, member, False))
                     for key, member in entries.items()
                 ]
-                return _Group("{", pieces, "}")
+                return Group("{", pieces, "}")
             case _:
                 return self._python(self._text_form(value), hashed)
 
-    def _python_items(self, items: Iterable[Any], hashed: bool) -> list[tuple[str, _Text]]:
+    def _python_items(self, items: Iterable[Any], hashed: bool) -> list[tuple[str, Text]]:
         return [("", self._inside(i, self._python, item, hashed)) for i, item in enumerate(items)]
+
+    def _member(self, value: Any, hashed: bool = True) -> Text:
+        """Write a member of a set, which may be a constructor; what stands in a tuple there, or is a key, may not."""
+        return self._python(value, hashed and self.fields_of(value) is None)
 
     def fields_of(self, value: Any) -> tuple[Record, list[tuple[str, Any]]] | None:
         """Give the class of a value and its members by field name; None when it is of no class with fields.
 
         Fields that the model is not shown are left out.
         """
+        if isinstance(value, KnownRecord):
+            return value.record, list(value.members.items())
         cls = cast("Any", type(value))
         record = self.record_of(cls)
         if record is None:
@@ -173,13 +189,16 @@ class ValueWriter:
         kept = _kept_names(value) if record.form == "dataclass" else None
         for field in record.shown:
             if kept is not None and field.name not in kept:
+                if field.required and not self._missing:
+                    raise self._refused(f"is a {record.name}, which does not keep the {field.name} that it needs.")
                 continue
-            attribute = _attribute(record, field.name)
+            attribute = attribute_of(record, field.name)
             member = getattr(value, attribute, MISSING)
             if member is not MISSING:
-                members.append((field.name, member))
+                is_json = member is not None and _is_json(field.shape)
+                members.append((field.name, JsonText(member) if is_json else member))
             elif self._missing:
-                members.append((field.name, _Missing(annotation(field.shape))))
+                members.append((field.name, Missing(annotation(field.shape))))
         if record.form == "model" and value.model_extra:
             members += value.model_extra.items()
         return record, members
@@ -191,7 +210,7 @@ class ValueWriter:
                 return None
             from unspool.schema.python_type import python_type_of
 
-            found = python_type_of(cls).reader.records.values()
+            found = python_type_of(cls, asked=False).reader.records.values()
             self._records.update({record.cls: record for record in found if record.cls not in self._records})
         return self._records.get(cls)
 
@@ -199,6 +218,12 @@ class ValueWriter:
         """Turn a value into JSON data."""
         if value is None or isinstance(value, bool):
             return value
+        if isinstance(value, Missing):
+            return None
+        if isinstance(value, Given):
+            return self._plain(value.value, tagged)
+        if isinstance(value, JsonText):
+            return _dumps(self._plain(value.value, False))
         if value is UNKNOWN:
             return UNKNOWN_JSON
         if isinstance(value, Enum):
@@ -218,13 +243,15 @@ class ValueWriter:
         return plain
 
     def _plain_group(self, value: Any, tagged: bool) -> Any:
-        if _is_root_model(value):
-            return self._plain(value.root, tagged)
+        if is_root_model(value):
+            return self._plain(getattr(value, "root", None), tagged)
         fields = self.fields_of(value)
         if fields is not None:
             record, members = fields
             aliases = {field.name: field.alias for field in record.fields}
+            outside, self._bytes_form = self._bytes_form, record.bytes_form
             plain = self._object([(aliases.get(name, name), member) for name, member in members], tagged)
+            self._bytes_form = outside
             return {TAG: record.name, **plain} if tagged and self._in_family(record) else plain
         match value:
             case dict():
@@ -251,17 +278,17 @@ class ValueWriter:
 
     def _key(self, key: Any) -> str:
         """Write a key of a dict: what is read from the name of a JSON member."""
-        while _is_root_model(key):
+        while is_root_model(key):
             key = key.root
         plain = key.value if isinstance(key, Enum) else key
-        if isinstance(key, Enum) and not (isinstance(plain, str) or isinstance(key, int | float)):
-            plain = None
-        elif not isinstance(plain, int | float | str) and self.fields_of(plain) is None:
+        if not isinstance(plain, int | float | str) and self.fields_of(plain) is None:
             plain = None if isinstance(plain, list | tuple | set | frozenset | dict | None) else self._text_form(plain)
         if not isinstance(plain, str | int | float):
             raise self._refused(f"has a key that JSON has none for: a {class_name(cast('Any', type(key)))}.")
+        if isinstance(plain, bool):
+            return "true" if plain else "false"
         text = self._scalar(plain)
-        return plain if isinstance(plain, str) else text.lower() if isinstance(plain, bool) else text
+        return plain if isinstance(plain, str) else text
 
     def _scalar(self, value: int | float | str | bytes) -> str:
         """Write a number or a text; of a subclass, as what it is."""
@@ -282,57 +309,63 @@ class ValueWriter:
 
     def _text_form(self, value: Any) -> Any:
         try:
-            return text_form(value)
+            return text_form(value, self._bytes_form)
         except ValueError as error:
             raise self._refused(f"cannot be written: {error}") from error
 
 
-class _Group:
-    """A constructor or a container, which takes one line or several."""
-
-    __slots__ = ("closing", "opening", "pieces", "short")
-
-    def __init__(self, opening: str, pieces: list[tuple[str, _Text]], closing: str) -> None:
-        self.opening = opening
-        self.pieces = pieces
-        self.closing = closing
-        self.short: str | None = None
-        """All of it in one line, when that is short."""
-        texts = [(label, piece.short if isinstance(piece, _Group) else piece) for label, piece in pieces]
-        known = [f"{label}{text}" for label, text in texts if text is not None and len(text) <= _WIDTH]
-        if len(known) == len(texts):
-            line = f"{opening}{', '.join(known)}{closing}"
-            self.short = line if len(line) <= _WIDTH or not pieces else None
-
-    @property
-    def is_call(self) -> bool:
-        return self.opening[0] not in "[({" and self.opening[-1] == "("
-
-
-_Text = str | _Group
-
-
-def _laid_out(text: _Text, column: int | None) -> str:
-    """Give the text; `column` is how far it is indented when it takes several lines, None for one line only."""
-    if isinstance(text, str):
-        return text
-    if text.short is not None and (column is None or not text.pieces or not text.is_call):
-        return text.short
-    if column is None:
-        line = ", ".join(f"{label}{_laid_out(piece, None)}" for label, piece in text.pieces)
-        return f"{text.opening}{line}{text.closing}"
-    pad = _INDENT * (column + 1)
-    long = [f"{pad}{label}{_laid_out(piece, column + 1)}," for label, piece in text.pieces]
-    return "\n".join([text.opening, *long, f"{_INDENT * column}{text.closing.removeprefix(',')}"])
-
-
-class _Missing:
-    """Stands for a field that was never set."""
+class Missing:
+    """Stands for what was never set; where that is not said, it is written as None."""
 
     __slots__ = ("annotation",)
 
     def __init__(self, annotation: str) -> None:
         self.annotation = annotation
+
+
+class Given:
+    """Stands for what was given where the type takes anything."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+
+class JsonText:
+    """Stands for what the type says is written as JSON inside a text."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, JsonText) and bool(self.value == other.value)
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+class KnownRecord:
+    """What is known of a value of a class with fields, written as the value itself would be."""
+
+    __slots__ = ("members", "record", "unset", "value")
+
+    def __init__(self, record: Record, value: Any, members: dict[str, Any], unset: Collection[str]) -> None:
+        self.record = record
+        self.value = value
+        """The instance, or the dict that stands for one."""
+        self.members = members
+        """By field name, with `Missing` where nothing is known."""
+        self.unset = unset
+        """Those that nobody has given: they have their defaults."""
+
+
+def _is_json(shape: Shape) -> bool:
+    """Tell whether all that a shape takes, but None, is JSON inside a text."""
+    members = shape.members if isinstance(shape, UnionShape) else (shape,)
+    rest = [member for member in members if not (isinstance(member, Scalar) and member.name == "None")]
+    return bool(rest) and all(isinstance(member, Scalar) and member.content for member in rest)
 
 
 def in_order(members: Iterable[Any], text: Callable[[Any], str]) -> list[Any]:
@@ -356,7 +389,7 @@ def _kept_names(value: Any) -> set[str]:
     return {field.name for field in dataclasses.fields(value)}
 
 
-def _is_root_model(value: Any) -> bool:
+def is_root_model(value: Any) -> bool:
     cls = cast("Any", type(value))
     return getattr(cls, "__pydantic_root_model__", False) is True
 
@@ -367,7 +400,7 @@ def _has_fields(cls: Any) -> bool:
     return hasattr(cls, "__dataclass_fields__") or is_attrs(cls) or hasattr(cls, "_fields")
 
 
-def _attribute(record: Record, name: str) -> str:
+def attribute_of(record: Record, name: str) -> str:
     """Name the attribute of a field: attrs gives arguments without the underscore that a private one begins with."""
     if record.form != "attrs":
         return name

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from inspect import isroutine
 from typing import Any, Literal, Self, cast, overload
 
+from unspool.printable import printable
 from unspool.schema.levels import UndecidedLevel
 from unspool.schema.places import Opening, Place
 
@@ -28,10 +29,11 @@ class Part:
     """An open container of an answer, or one that closed and is not valid."""
 
     __slots__ = (
+        "aside",
         "bad",
         "child",
-        "good",
         "height",
+        "is_hidden",
         "is_list",
         "is_refused",
         "is_undecided",
@@ -52,8 +54,12 @@ class Part:
         self.is_list = opening.level.listed
         self.shown: Any = [] if self.is_list else {}
         """What has arrived, by the names that the value will have."""
+        self.aside: dict[Any, Any] = {}
+        """What is closed and not shown, but needed to make the value. While it is undecided: all that is closed, by the
+        names that the answer has.
+        """
         self.withheld: frozenset[Any] | set[Any] = _NONE
-        """Names of parts that are closed and not shown."""
+        """Names of parts that are closed and not shown; of a list, numbers of closed items not known to be valid."""
         self.key: Any = ABSENT
         """The part that is open."""
         self.child: Part | None = None
@@ -62,12 +68,12 @@ class Part:
         """Whether a fault of this part is one of the answer."""
         self.bad = False
         """Whether a part of it is not valid."""
-        self.good = 0
-        """Of a list: how many items from the first on have closed and are valid."""
         self.height = 0
         """How many containers inside each other, up to this one, have been judged as they were written."""
         self.is_undecided = isinstance(opening.level, UndecidedLevel)
         """Whether a member that has not come tells what it is."""
+        self.is_hidden = False
+        """Whether nothing of it is shown before it closes: it may become something that has no such parts."""
         self.is_refused = False
         """Whether it has been told already why it is not valid."""
         self.unsure = False
@@ -87,21 +93,20 @@ class Part:
         else:
             shown[key] = value
 
-    def close(self, key: Any, value: Any) -> None:
-        """Let a part be seen that has closed and is valid."""
-        if not self.is_list:
-            self.shown[key] = value
-            return
-        self.show(key, value)
-        if key == self.good:
-            self.good += 1
+    def conceal(self, key: Any, value: Any) -> None:
+        """Keep a part that is closed, without letting it be seen."""
+        if not self.is_undecided:
+            self.aside[key] = value
+        self.withhold(key)
 
     def names_from_root(self) -> tuple[Any, ...] | None:
-        """Give where it stands in the value; None when it, or what it is in, is judged as it was written."""
+        """Give where it stands in the value; None when it, or what it is in, is judged as it was written, or may be
+        replaced by another spelling.
+        """
         names: list[Any] = []
         part: Part | None = self
         while part is not None:
-            if part.opening.whole:
+            if part.opening.whole or part.place.weak:
                 return None
             part = part.parent
             if part is not None:
@@ -110,15 +115,16 @@ class Part:
 
     def withhold(self, key: Any) -> None:
         """Let a part that is closed not be seen; in a list something must stand in its place."""
-        if not self.is_list:
-            if key not in self.shown:
-                withheld = self.withheld
-                if isinstance(withheld, frozenset):
-                    self.withheld = {key}
-                else:
-                    withheld.add(key)
-        elif key == len(self.shown):
-            self.shown.append(None)
+        if self.is_list:
+            if key == len(self.shown):
+                self.shown.append(None)
+        elif key in self.shown:
+            return
+        withheld = self.withheld
+        if isinstance(withheld, frozenset):
+            self.withheld = {key}
+        else:
+            withheld.add(key)
 
     def state(self, path: Sequence[Any]) -> PartState:
         """Tell how far a part below has come."""
@@ -130,7 +136,7 @@ class Part:
         if key is ABSENT:
             return "absent"
         if key == self.key:
-            if self.child is not None:
+            if self.child is not None and not self.child.is_hidden:
                 return self.child.state(rest)
             return "absent" if rest else "growing"
         found = self.get(key)
@@ -152,6 +158,8 @@ class Part:
         """Give the name of a part, by that name or by the one that the answer has for it; ABSENT for no part."""
         try:
             level = self.opening.level
+            if step in level.silent:
+                return ABSENT
             if level.names is not None and step in level.names:
                 return step
             if step == self.key or step in self.withheld or self.get(step) is not ABSENT:
@@ -265,7 +273,7 @@ class RecordView(View):
 
     def __repr__(self) -> str:
         part = part_of(self)
-        fields = [f"{name}={value!r}" for name, value in part.shown.items()]
+        fields = [f"{printable(name)}={value!r}" for name, value in part.shown.items()]
         return f"{part.opening.level.title}({', '.join([*fields, '…'])})"
 
 

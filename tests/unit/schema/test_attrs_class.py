@@ -139,7 +139,7 @@ def test_generic_classes() -> None:
         pair.validate([{"held": "a"}, {"held": "a"}])
     with pytest.raises(ConfigError, match="Two classes have the name Crate"):
         schema_text(pair, "python")
-    assert Schema.of(Crate).validate({"held": [None]}) == Crate([None])
+    assert Schema.of(Crate[Any]).validate({"held": [None]}) == Crate([None])
 
 
 def test_a_type_is_made_known_again_after_a_failure() -> None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import datetime as dt
+import enum
 import json
-from typing import Annotated, Any, Literal
+from decimal import Decimal
+from typing import Annotated, Any, Literal, NamedTuple
 
 import pytest
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, Json
 
 from unspool.schema import Schema, json_prompt
 
@@ -40,6 +42,16 @@ class Cat(BaseModel):
 
 class Dog(BaseModel):
     kind: Literal["dog"]
+
+
+class Pair(NamedTuple):
+    x: int
+    y: str = "d"
+
+
+class Perms(enum.IntFlag):
+    READ = 1
+    WRITE = 2
 
 
 def test_a_model() -> None:
@@ -83,11 +95,45 @@ def test_a_model() -> None:
             '{"a": 1 (optional), name: any JSON value, ...}',
         ),
         ({"prefixItems": [{"type": "null"}], "items": {"type": "string"}, "type": "array"}, "[null, string, ...]"),
+        ({"items": [{"type": "null"}], "additionalItems": False, "type": "array"}, "[null]"),
+        ({"type": "integer", "x-order": 3, "widget": {"$ref": "nowhere"}}, "integer"),
+        ({"type": "string", "nullable": True}, "string | null"),
+        (tuple[()], "[] (0 items)"),
+        (Pair, '{"x": integer, "y": string (optional)}'),
+        (Perms, "integer (0 to 3)\nThe answer: The sum of any of 1 (READ), 2 (WRITE)."),
+        (dict[int, str], "{integer: string, ...}"),
+        (dict[Decimal, str], "{number: string, ...}"),
+        (dict[bool, str], '{"true": string (optional), "false": string (optional)}'),
+        (dict[Literal["a", 1], str], '{"a": string (optional), "1": string (optional)}'),
+        (dict[dt.date, int], "{name (date): integer, ...}"),
+        (
+            dict[Annotated[str, Field(pattern="^a", min_length=2)], int],
+            "{name (matching ^a; 2 or more characters): integer, ...}",
+        ),
+        (Json[list[int]], "string (application/json; holding [integer, ...])"),
+        (
+            Json[Tree],
+            'string (application/json; holding Tree)\nTree: {"label": string, "kids": [Tree, ...] (optional)}',
+        ),
     ],
     ids=str,
 )
 def test_forms(wanted: Any, form: str) -> None:
     assert json_prompt(Schema.of(wanted)) == OPENING + form
+
+
+def test_members_may_have_the_names_of_keywords() -> None:
+    leaf = {"type": "object", "properties": {"enum": {"$ref": "#/$defs/n"}, "const": {"$ref": "#/$defs/n"}},
+            "required": ["enum"], "$defs": {"n": {"type": "null"}}}  # fmt: skip
+    assert json_prompt(Schema.of(leaf)) == OPENING + '{"enum": n, "const": n (optional)}\nn: null'
+
+
+def test_many_enumerated_keys_are_not_written_out() -> None:
+    """A dict in a dict would be a hundred times a hundred members."""
+    keys: Any = Literal[tuple(f"k{i}" for i in range(40))]
+    text = json_prompt(Schema.of(dict[keys, dict[keys, dict[keys, int]]]))
+    assert text.startswith(OPENING + '{"k0": {"k0": {"k0" | "k1"')
+    assert len(text) < 50_000
 
 
 def test_recursion_gets_a_name() -> None:
@@ -113,9 +159,9 @@ def test_definition_used_once_is_written_in_place() -> None:
         {"allOf": [{"type": "object"}, {"required": ["a"]}]},
         {"type": "object", "patternProperties": {"^x": {}}},
         {"type": "object", "properties": {"a": {"$ref": "#"}}},
-        {"items": [{"type": "string"}], "type": "array"},
+        {"type": "object", "patternProperties": {"^x": {}, "^y": {"type": "null"}}, "additionalProperties": False},
+        {"type": "object", "propertyNames": False},
         {"properties": {"a": {}}, "anyOf": [{"required": ["a"]}]},
-        {"description": "anything"},
         {"items": {"type": "string"}},
     ],
     ids=str,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from decimal import Decimal
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
 import pytest
 from hypothesis import given
@@ -158,10 +158,6 @@ class Loose(BaseModel):
     data: Any
 
 
-class Fixed(BaseModel):
-    pair: tuple[int, str]
-
-
 class Bare(BaseModel):
     items: list[Any]
 
@@ -171,7 +167,8 @@ class Bare(BaseModel):
     [
         (Tags, "tags is an object with open member names"),
         (Loose, "data may be anything"),
-        (Fixed, "pair uses prefixItems"),
+        (dict[int, Tags], "the root is an object with open member names"),
+        (dict[tuple[int, int], str], "the root has keys that are no texts"),
         (Bare, "items[] may be anything"),
         (dict[str, int], "the root is an object with open member names"),
         ({"type": "object", "properties": {"a": {"allOf": [{}, {}]}}}, "a uses allOf"),
@@ -372,8 +369,8 @@ def test_gemini_recursion_is_for_optional_members() -> None:
     ("wanted", "words"),
     [
         (Tree, "leads back to Tree"),
-        (Line, "points"),
         (dict[str, int], "open member names"),
+        (dict[Annotated[str, Field(pattern="^a")], int], "open member names"),
         (Any, "may be anything"),
         (list[Any], "may be anything"),
     ],
@@ -434,7 +431,7 @@ class Empty(BaseModel):
         (dict[str, int], "open member names|without members"),
         (Any, "may be anything"),
         (list[Any], "may be anything"),
-        (tuple[int, str], "prefixItems"),
+        (tuple[int, Any], r"value\[1\]|\[1\] may be anything"),
     ],
     ids=str,
 )
@@ -612,3 +609,166 @@ def test_anthropic_all_of_with_references() -> None:
         "$defs": {"n": {"type": "integer"}},
     }
     assert "a uses allOf with $ref" in refused(wanted, "anthropic")
+
+
+@pytest.mark.parametrize("dialect", ["openai", "anthropic", "gemini", "cohere", "ollama"])
+def test_unknown_keywords_are_annotations(dialect: Dialect) -> None:
+    """JSON Schema Core, draft 2020-12, 6.5."""
+    said = {"x-order": 3, "widget": {"$ref": "nowhere"}, "markdownDescription": "m", "$comment": "c", "examples": [1]}
+    wanted = {
+        "type": "object",
+        "properties": {"a": {"type": "integer", **said}, "b": {"$ref": "#/$defs/n", **said}},
+        "required": ["a", "b"],
+        "additionalProperties": False,
+        "$defs": {"n": {"type": "null", **said}},
+        **said,
+    }
+    native = native_schema(Schema.of(wanted), dialect)
+    assert native.reason is None
+    assert native.schema["properties"] == {"a": {"type": "integer"}, "b": {"$ref": "#/$defs/n"}}
+    assert native.schema["$defs"] == {"n": {"type": "null"}}
+
+
+@pytest.mark.parametrize("dialect", ["openai", "anthropic", "gemini", "cohere", "ollama"])
+@pytest.mark.parametrize(
+    ("rule", "told"),
+    [
+        ({"not": {"const": 3}}, 'not: {"const": 3}'),
+        ({"if": {"minimum": 3}, "then": {"multipleOf": 2}}, 'if: {"minimum": 3}, then: {"multipleOf": 2}'),
+        ({"format": "int32"}, 'format: "int32"'),
+        ({"not": {"$ref": "#/$defs/n"}}, 'not: {"enum": [4]}'),
+    ],
+    ids=str,
+)
+def test_rules_without_a_word_are_told(rule: Any, told: str, dialect: Dialect) -> None:
+    member = {"type": "integer", "description": "a number", **rule}
+    wanted = {"type": "object", "properties": {"a": member}, "required": ["a"], "$defs": {"n": {"enum": [4]}}}
+    found = native_schema(Schema.of(wanted), dialect).schema["properties"]["a"]
+    assert found == {"type": "integer", "description": f"a number ({told})"}
+
+
+def test_llama_cpp_is_told_what_its_grammar_does_not_hold() -> None:
+    class Numbers(BaseModel):
+        a: Annotated[int, Field(multiple_of=5)]
+        b: dict[Annotated[str, Field(pattern="^x")], int]
+
+    assert native_schema(Schema.of(Numbers), "ollama").schema["properties"] == {
+        "a": {"type": "integer", "description": "(multipleOf: 5)"},
+        "b": {
+            "type": "object",
+            "additionalProperties": {"type": "integer"},
+            "description": '(propertyNames: {"pattern": "^x"})',
+        },
+    }
+
+
+class Pair(NamedTuple):
+    x: int
+    y: str = "d"
+
+
+@pytest.mark.parametrize("dialect", ["openai", "anthropic", "cohere"])
+def test_tuples_are_lists_of_their_kinds(dialect: Dialect) -> None:
+    """None of these has tuples: the size is held where it can be, and the order is told."""
+    sizes = {"minItems": 2, "maxItems": 2} if dialect == "openai" else {}
+    told = "" if dialect == "openai" else "maxItems: 2, minItems: 2"
+    order = 'prefixItems: [{"type": "integer"}, {"type": "string"}]'
+    native = native_schema(Schema.of(tuple[int, str]), dialect)
+    assert native.reason is None
+    assert native.schema["properties"]["value"] == {
+        "type": "array",
+        **sizes,
+        "items": {"anyOf": [{"type": "integer"}, {"type": "string"}]},
+        "description": f"({', '.join(filter(None, (told, order)))})",
+    }
+    alike = native_schema(Schema.of(tuple[int, int]), dialect).schema["properties"]["value"]
+    assert alike == {
+        "type": "array", **sizes, "items": {"type": "integer"}, **({"description": f"({told})"} if told else {}),
+    }  # fmt: skip
+
+
+def test_each_place_of_a_tuple_loses_its_own_nulls() -> None:
+    """`null` is a value of the one's name, and "left out" of the other's."""
+
+    class Mine(BaseModel):
+        name: str | None
+
+    class Yours(BaseModel):
+        name: str = "y"
+
+    for T in (tuple[Mine, Yours], tuple[Yours, Mine], tuple[Yours, Mine, Yours]):
+        schema: Schema[Any] = Schema.of(T)
+        native = openai_strict(schema)
+        value = schema.validate(native.unwrap({"value": [{"name": None}] * len(T.__args__)}))
+        assert [item.name for item in value] == [None if cls is Mine else "y" for cls in T.__args__]
+
+
+def test_llama_cpp_sees_only_items_where_both_are_there() -> None:
+    """json-schema-to-grammar reads `items`, then not `prefixItems`: the first item would be held to the wrong rule."""
+    wanted = {"type": "array", "prefixItems": [{"type": "integer"}], "items": {"type": "string"}}
+    assert native_schema(Schema.of(wanted), "ollama").schema == {
+        "type": "array",
+        "items": {"anyOf": [{"type": "integer"}, {"type": "string"}]},
+        "description": '(prefixItems: [{"type": "integer"}])',
+    }
+    assert native_schema(Schema.of(tuple[int, str]), "ollama").schema["prefixItems"] == [
+        {"type": "integer"}, {"type": "string"}
+    ]  # fmt: skip
+
+
+def test_draft_7_lists_of_items() -> None:
+    wanted = {"type": "array", "items": [{"type": "integer"}], "additionalItems": False}
+    found = native_schema(Schema.of(wanted), "gemini").schema["properties"]["value"]
+    assert found == {"type": "array", "prefixItems": [{"type": "integer"}], "maxItems": 1}
+
+
+@pytest.mark.parametrize("dialect", ["openai", "anthropic", "gemini", "cohere", "ollama"])
+def test_enumerated_keys_are_members(dialect: Dialect) -> None:
+    schema = Schema.of(dict[Literal["a", "b"], int])
+    native = native_schema(schema, dialect)
+    assert native.reason is None
+    found = native.schema if dialect == "ollama" or not native.wrapped else native.schema["properties"]["value"]
+    assert list(found["properties"]) == ["a", "b"]
+    assert found["additionalProperties"] is False
+    assert schema.validate(native.unwrap({"a": 1, "b": None} if dialect in ("openai", "cohere") else {"a": 1})) == {
+        "a": 1
+    }
+
+
+def test_enumerated_keys_at_every_level_do_not_multiply() -> None:
+    keys: Any = Literal[tuple(f"k{i}" for i in range(60))]
+    wanted: Any = int
+    for _ in range(4):
+        wanted = dict[keys, wanted]
+    assert len(str(native_schema(Schema.of(wanted), "gemini").schema)) < 300_000
+    assert "open member names" in refused(wanted, "openai")
+
+
+@pytest.mark.parametrize("dialect", ["openai", "anthropic", "gemini", "cohere", "ollama"])
+def test_named_tuples_are_objects(dialect: Dialect) -> None:
+    schema = Schema.of(Pair)
+    native = native_schema(schema, dialect)
+    assert native.reason is None
+    assert not native.wrapped
+    assert list(native.schema["properties"]) == ["x", "y"]
+    assert native.schema["required"] == (["x", "y"] if dialect == "openai" else ["x"])
+    answer = {"x": 1, "y": None} if dialect == "openai" else {"x": 1}
+    assert schema.validate(native.unwrap(answer)) == Pair(1)
+
+
+def test_patterns_of_names_beside_members() -> None:
+    wanted = {
+        "type": "object",
+        "properties": {"id": {"type": "integer"}},
+        "patternProperties": {"^x-": {"type": "string"}, "^y-": {"type": "null"}},
+        "additionalProperties": False,
+    }
+    found = native_schema(Schema.of(wanted), "gemini").schema
+    assert found["additionalProperties"] == {"anyOf": [{"type": "string"}, {"type": "null"}]}
+    assert found["description"].startswith("(patternProperties: {")
+    assert "open member names" in refused(wanted, "openai")
+
+
+def test_open_api_nullable() -> None:
+    wanted = {"type": "object", "properties": {"a": {"type": "string", "nullable": True}}, "required": ["a"]}
+    assert native_schema(Schema.of(wanted), "openai").schema["properties"]["a"] == {"type": ["string", "null"]}

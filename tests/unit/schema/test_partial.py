@@ -302,7 +302,8 @@ def test_no_half_of_a_choice_is_seen_before_a_union_is_decided(wanted: Any) -> N
         shown = partial.snapshot()[0]
         assert shown in ({}, {"inner": {}})
     for text in ('"notes":["lo', '"load":"lo', '"other":"lo', '"other":["lo'):
-        assert "'lo" in repr(watched(list[wanted], [f"[{{{text}"]).partial)
+        is_kept = "other" not in text or wanted == Car | dict[str, Any]
+        assert ("'lo" in repr(watched(list[wanted], [f"[{{{text}"]).partial)) is is_kept
     closed = watched(list[wanted], ['[{"mode":"slow","inner":{"name":"Alice",']).partial
     assert closed.snapshot() == [{"mode": "slow", "inner": {"name": "Alice"}}]
 

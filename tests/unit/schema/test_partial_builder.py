@@ -14,6 +14,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, Required, TypedDict
 
+import attrs
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -41,7 +42,7 @@ from pydantic.dataclasses import dataclass as pydantic_dataclass
 from tests.growing import grows, watched
 from tests.support import splits
 
-from unspool.errors import OutputValidationError
+from unspool.errors import ConfigError, OutputValidationError
 from unspool.schema import UNKNOWN, Schema, Unknown, format_value
 from unspool.schema.views import Part
 
@@ -748,6 +749,111 @@ def test_alternatives_are_tried_so_often_over_the_whole_answer() -> None:
     assert known[0] and not known[-1] and known == sorted(known, reverse=True)
 
 
+# Only what the value will have is shown
+
+
+class Loud(BaseModel):
+    by_alias: str = Field(alias="byAlias")
+
+
+class Late(BaseModel):
+    day: date = Field(alias="byAlias")
+
+
+class Grid(enum.Enum):
+    PAIR = (1, 2)
+    NONE = None
+
+
+@dataclasses.dataclass
+class Told:
+    a: int
+    seed: dataclasses.InitVar[int]
+    total: int = dataclasses.field(init=False, default=0)
+
+    def __post_init__(self, seed: int) -> None:
+        self.total = self.a + seed
+
+
+@attrs.frozen(kw_only=True)
+class Private:
+    _tags: list[str]
+    long: str = attrs.field(alias="short", default="")
+
+
+@pytest.mark.parametrize(
+    ("wanted", "text", "shown"),
+    [
+        (list[Item | Loud], '[{"zz":[1],"other":"x","name":"y', {"name": "y"}),
+        (list[Item | dict[int, str]], '[{"1":"x', {}),
+        (list[Loud | Checked], '[{"byAlias":"x', {"by_alias": "x"}),
+        (list[Loud | Late], '[{"byAlias":"2026-01-02"', {}),
+        (list[Item | Pair], '[{"left":1', {"left": 1}),
+        (list[Told], '[{"seed":2,"a":1', {}),
+        (list[Told], '[{"seed":2,"a":1,', {"a": 1}),
+        (list[Private], '[{"tags":["x"],"short":"y', {"_tags": ["x"], "long": "y"}),
+        (list[Item | Unknown], "[{", None),
+        (list[Item | Unknown], '[{"unknown":tr', None),
+        (list[Item | Unknown], '[{"name":"y', {"name": "y"}),
+        (list[Grid], "[[1,", None),
+        (list[Grid | list[int]], "[[1,", None),
+    ],
+    ids=str,
+)
+def test_nothing_is_shown_that_the_value_will_not_have(wanted: Any, text: str, shown: Any) -> None:
+    for slices in splits(text, rounds=1):
+        seen = watched(wanted, slices)
+        assert seen.partial.snapshot() == ([] if shown is None else [shown])
+
+
+@pytest.mark.parametrize("data", [{"class": "Sub", "name": "x", "loud": True}, {"name": "x", "class": "Sub"}], ids=str)
+def test_the_member_that_names_a_class_is_no_part_of_it(data: Any) -> None:
+    schema = Schema.of(list[Base], subclasses=[Sub])
+    seen = watched(schema, list(json.dumps([data])))
+    assert all("class" not in repr(shown) for shown in seen.shown)
+    assert all(grows(*pair) for pair in pairwise([*seen.shown, seen.finish()]))
+
+
+def test_what_is_needed_to_make_a_value_is_no_part_of_it() -> None:
+    for protocol, text in (("json", '[{"seed":2,"a":1},{"seed":'), ("python", "[Told(seed=2,a=1),Told(seed=")):
+        seen = watched(list[Told], list(text), protocol)
+        assert seen.partial[0].total == 3
+        assert seen.partial.state((1, "seed")) == "absent" == seen.partial.state((0, "seed"))
+        with pytest.raises(AttributeError):
+            _ = seen.partial[1].seed
+
+
+def test_an_attrs_class_is_read_by_the_names_that_it_keeps() -> None:
+    for protocol, text in (
+        ("json", '[{"tags":["a","b"],"short":"s"},{"tags":["c",'),
+        ("python", "[Private(tags=['a','b'],short='s'),Private(tags=['c',"),
+    ):
+        seen = watched(list[Private], list(text), protocol)
+        assert [part._tags for part in seen.partial] == [["a", "b"], ["c"]]
+        assert [part.long for part in seen.partial] == ["s", None]
+        for part in seen.partial:
+            with pytest.raises(AttributeError):
+                _ = part.tags
+    bad = watched(list[Private], ['[{"tags":["a"],"short":1}]'])
+    assert [fault[:2] for fault in bad.faults] == [(0, "short")]
+    assert [fault.path for fault in watched(Private, ['{"short":"x"}']).invalid] == [("tags",)]
+
+
+def test_a_choice_that_is_hidden_is_told_of_by_its_tag() -> None:
+    """What cannot be shown before the tag has come is judged, and shown, when it has."""
+
+    class Dated(BaseModel):
+        kind: Literal["dated"]
+        day: date
+
+    wanted = list[Annotated[Dated | Cat, Field(discriminator="kind")]]
+    seen = watched(wanted, list('[{"day":"2026-01-02",'))
+    assert seen.partial.snapshot() == [{}] and seen.partial.state((0, "day")) == "complete"
+    seen.feed('"kind":"dated"')
+    assert seen.partial[0].day == date(2026, 1, 2)
+    assert watched(wanted, list('[{"day":"never","kind":"dated"')).faults[0][:2] == (0, "day")
+
+
 # Property
 
 
@@ -755,12 +861,20 @@ NAMES = ["alpha", "beta", "gamma", "delta"]
 WORDS = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=6)
 
 
+WRONG = st.recursive(
+    st.none() | st.booleans() | st.integers(-3, 3) | st.sampled_from(["", "one", "red", "2026-01-02", "x"]),
+    lambda more: st.lists(more, max_size=2) | st.dictionaries(st.sampled_from(NAMES), more, max_size=2),
+    max_leaves=3,
+)
+
+
 @st.composite
 def typed_values(draw: st.DrawFn, depth: int = 3) -> tuple[Any, Any]:
     """A type, and a value of it as JSON data."""
-    kinds = ["int", "str", "float", "bool", "literal", "enum", "date", "any"]
+    kinds = ["int", "str", "float", "bool", "literal", "enum", "date", "any", "grid", "family"]
     if depth:
         kinds += ["list", "optional", "dict", "model", "dataclass", "typed-dict", "union", "tuple", "set"] * 2
+        kinds += ["unknown", "alternatives", "tagged", "attrs"] * 2
     kind = draw(st.sampled_from(kinds))
     inner = typed_values(depth - 1)
     match kind:
@@ -778,6 +892,30 @@ def typed_values(draw: st.DrawFn, depth: int = 3) -> tuple[Any, Any]:
             return Colour, draw(st.sampled_from(["red", "blue"]))
         case "date":
             return date, draw(st.dates()).isoformat()
+        case "grid":
+            return Grid, draw(st.sampled_from([[1, 2], None]))
+        case "family":
+            members = draw(st.sampled_from([{"class": "Base"}, {"class": "Sub", "loud": True}]))
+            keys = draw(st.permutations([*members, "name"]))
+            return Base, {key: members.get(key, "rex") for key in keys}
+        case "unknown":
+            item, value = draw(inner)
+            return item | Unknown, draw(st.sampled_from([value, {"unknown": True}]))
+        case "alternatives" | "tagged":
+            item, value = draw(inner)
+            tag: Any = Literal["one"]
+            one = create_model("One", kind=(tag, ...), part=(item, Field(alias="a-part")), more=(int, 0))
+            two = create_model("Two", kind=(Literal["two"], ...), other=(int, ...))
+            members = {"kind": "one", "a-part": value, "zz": draw(WRONG)}
+            union: Any = one | two
+            if kind == "tagged":
+                union = Annotated[union, Field(discriminator="kind")]
+            return list[union], [{key: members[key] for key in draw(st.permutations(list(members)))}]
+        case "attrs":
+            fields = {name: draw(inner) for name in NAMES[: draw(st.integers(1, 3))]}
+            kept = {f"{draw(st.sampled_from(['', '_']))}{name}": item for name, (item, _) in fields.items()}
+            made = attrs.make_class("Kept", {name: attrs.field(type=item) for name, item in kept.items()})
+            return made, {name: value for name, (_, value) in fields.items()}
         case "any":
             return Any, draw(
                 st.recursive(
@@ -813,9 +951,17 @@ def typed_values(draw: st.DrawFn, depth: int = 3) -> tuple[Any, Any]:
             return TypedDict("Typed", types), data  # type: ignore[operator]
 
 
+def with_family(wanted: Any) -> Schema[Any]:
+    """Name the subclass where the type has its class."""
+    try:
+        return Schema.of(wanted, subclasses=[Sub])
+    except ConfigError:  # it has not
+        return Schema.of(wanted)
+
+
 @given(typed_values(), st.data())
 def test_partials_of_random_types_grow_and_end_in_the_result(typed: tuple[Any, Any], data: st.DataObject) -> None:
-    wanted, value = typed
+    wanted, value = with_family(typed[0]), typed[1]
     text = json.dumps(value, ensure_ascii=data.draw(st.booleans()))
     cuts = sorted(data.draw(st.lists(st.integers(0, len(text)), max_size=5)))
     slices = [text[a:b] for a, b in zip([0, *cuts], [*cuts, len(text)], strict=True)]
@@ -828,6 +974,7 @@ def test_partials_of_random_types_grow_and_end_in_the_result(typed: tuple[Any, A
         result = seen.finish()
     except OutputValidationError:  # two members of a union that both take it, and such
         return
+    assert grows(closed, result)
     assert seen.invalid == [] == chars.invalid
     if isinstance(value, dict | list):
         assert repr(closed) == repr(result)
@@ -836,7 +983,7 @@ def test_partials_of_random_types_grow_and_end_in_the_result(typed: tuple[Any, A
 @given(typed_values())
 def test_the_same_in_python_syntax_for_random_types(typed: tuple[Any, Any]) -> None:
     wanted, value = typed
-    schema: Schema[Any] = Schema.of(wanted)
+    schema: Schema[Any] = with_family(wanted)
     made = schema.validate(value)
     try:
         text = format_value(made, "python", T=schema)
@@ -852,13 +999,6 @@ def test_the_same_in_python_syntax_for_random_types(typed: tuple[Any, Any]) -> N
 
 def test_unknown_is_shown_as_the_marker() -> None:
     assert watched(Doubtful, ['{"item":{"unknown":true},']).partial.item is UNKNOWN
-
-
-WRONG = st.recursive(
-    st.none() | st.booleans() | st.integers(-3, 3) | st.sampled_from(["", "one", "red", "2026-01-02", "x"]),
-    lambda more: st.lists(more, max_size=2) | st.dictionaries(st.sampled_from(NAMES), more, max_size=2),
-    max_leaves=3,
-)
 
 
 def odd(value: Any) -> Any:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import enum
-from typing import Any, Literal, NotRequired
+import json
+from typing import Any, Literal, NamedTuple, NotRequired
 
 import pytest
 from pydantic import BaseModel, create_model
-from typing_extensions import TypedDict
+from typing_extensions import ReadOnly, TypedDict
 
 from unspool.errors import ConfigError, OutputValidationError
 from unspool.schema import Schema
@@ -121,3 +122,34 @@ def test_validators_are_built_when_they_are_needed() -> None:
 def test_type_name() -> None:
     assert type_name(Point) == "Point"
     assert type_name(list[int]) == ""
+
+
+def test_warnings_of_pydantic_that_say_nothing_about_an_answer() -> None:
+    """Where warnings are errors, they would be refusals."""
+
+    class Keyed(TypedDict):
+        a: ReadOnly[int]
+
+    class Model(BaseModel):
+        a: Any = object()
+
+    assert Schema.of(Keyed).validate({"a": 1}) == {"a": 1}
+    assert "default" not in Schema.of(Model).json_schema()["properties"]["a"]
+
+
+class Plus(NamedTuple):
+    of: Plus | Minus | int
+
+
+class Minus(NamedTuple):
+    by: Plus | Minus | int
+
+
+@pytest.mark.parametrize(
+    "answer", ['{"of":' * 40 + "1" + "}" * 40, "[" * 40 + "1" + "]" * 40], ids=["objects", "lists"]
+)
+def test_named_tuples_that_look_alike_are_not_tried_for_ever(answer: str) -> None:
+    """They are asked for as objects, and read from lists as well: both double at each level."""
+    with pytest.raises(OutputValidationError) as caught:
+        Schema.of(Plus | Minus).validate(json.loads(answer))
+    assert caught.value.code == "OUTPUT_TOO_LARGE"

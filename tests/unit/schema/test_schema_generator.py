@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import collections
 import dataclasses
+import datetime as dt
 import enum
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
-from pydantic import BaseModel, Field, TypeAdapter
+from pydantic import BaseModel, Discriminator, Field, Tag, TypeAdapter
 
 from unspool.schema.schema_generator import schema_generator
 
@@ -69,3 +71,99 @@ def test_several_types_at_once() -> None:
     schemas, top = TypeAdapter.json_schemas(inputs, schema_generator=schema_generator())
     assert schemas["b", "validation"] == {"$ref": "#/$defs/Cat"}
     assert set(top["$defs"]["Cat"]["required"]) == {"kind", "lives"}
+
+
+class Pair(NamedTuple):
+    x: Annotated[int, Field(description="where")]
+    y: str = "d"
+    more: list[Pair] | None = None
+
+
+def test_named_tuples_are_objects() -> None:
+    """pydantic reads both forms; its own schema has the list, which names nothing."""
+    found = schema_of(Pair)["$defs"]["Pair"]
+    assert found == {
+        "type": "object",
+        "properties": {
+            "x": {"type": "integer", "title": "X", "description": "where"},
+            "y": {"type": "string", "title": "Y", "default": "d"},
+            "more": {
+                "anyOf": [{"type": "array", "items": {"$ref": "#/$defs/Pair"}}, {"type": "null"}],
+                "title": "More",
+                "default": None,
+            },
+        },
+        "required": ["x"],
+        "additionalProperties": False,
+    }
+    adapter = TypeAdapter(Pair)
+    assert adapter.validate_json('{"x": 1}', strict=True) == adapter.validate_json("[1]", strict=True) == Pair(1)
+    untyped = schema_of(collections.namedtuple("Untyped", "a b"))
+    assert untyped["required"] == list(untyped["properties"]) == ["a", "b"]
+
+
+class Right(enum.IntFlag):
+    """What one may."""
+
+    READ = 1
+    WRITE = 2
+
+
+def test_flags_take_their_sums() -> None:
+    assert schema_of(Right) == {
+        "title": "Right",
+        "type": "integer",
+        "minimum": 0,
+        "maximum": 3,
+        "description": "What one may. The sum of any of 1 (READ), 2 (WRITE).",
+    }
+
+
+class Level(enum.IntEnum):
+    LOW = 1
+    HIGH = 2
+
+
+def test_keys_that_are_no_texts_say_what_their_texts_must_be() -> None:
+    """Each is what `json.dumps` makes of such a key, and what pydantic reads."""
+    integers, numbers = "^-?[0-9]+$", r"^-?[0-9]+(\.[0-9]+)?([eE][-+]?[0-9]+)?$"
+    cases: list[tuple[Any, Any]] = [
+        (dict[int, str], {"pattern": integers}),
+        (dict[Annotated[int, Field(ge=0)], str], {"pattern": integers}),
+        (dict[float, str], {"pattern": numbers}),
+        (dict[bool, str], {"enum": ["true", "false"]}),
+        (dict[Level, str], {"enum": ["1", "2"]}),
+        (dict[Right, str], {"pattern": integers}),
+        (dict[Literal[1, "a", Level.HIGH], str], {"enum": ["1", "a", "2"]}),
+        (dict[dt.date, str], {"format": "date"}),
+        (dict[Colour, str], {"$ref": "#/$defs/Colour"}),
+        (dict[tuple[int, int], str], False),
+        (dict[Pair, str], False),
+        (dict[str, str], None),
+        (dict[Any, str], None),
+        (collections.Counter[int], {"pattern": integers}),
+    ]
+    assert [schema_of(T).get("propertyNames") for T, _ in cases] == [names for _, names in cases]
+    twice = schema_of(tuple[Level, dict[Level, str]])
+    assert twice["prefixItems"][1]["propertyNames"] == {"enum": ["1", "2"]}
+
+
+def test_keys_with_a_pattern_have_no_others_beside_them() -> None:
+    found = schema_of(dict[Annotated[str, Field(pattern="^a")], int])
+    assert found == {
+        "type": "object",
+        "patternProperties": {"^a": {"type": "integer"}},
+        "additionalProperties": False,
+    }
+
+
+def test_what_a_function_tells_apart_may_look_alike() -> None:
+    class One(BaseModel):
+        a: int = 0
+
+    class Two(BaseModel):
+        b: int = 0
+
+    union = Annotated[Annotated[One, Tag("one")] | Annotated[Two, Tag("two")], Discriminator(lambda value: "one")]
+    assert "anyOf" in schema_of(union)
+    assert "oneOf" in schema_of(PETS)

@@ -59,7 +59,7 @@ def shape_of(wanted: Any) -> Any:
         (Annotated[Any, PlainValidator(int), WithJsonSchema({"type": "array"})], "list[Any]"),
         (Annotated[Any, PlainValidator(int), WithJsonSchema({"enum": ["a", 1]})], "Literal['a', 1]"),
         (Annotated[Any, PlainValidator(int), WithJsonSchema({"anyOf": []})], "Any"),
-        (Json[int], "str"),
+        (Json[int], "str(format='json')"),
         (SecretStr, "str(format='password')"),
         (tuple[int, ...] | None, "tuple[int, ...] | None"),
         (type(None), "NoneType"),

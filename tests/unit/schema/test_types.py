@@ -20,7 +20,8 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 from tests.support import named
 
 from unspool.errors import ConfigError, OutputValidationError
-from unspool.schema import Schema, json_prompt, openai_strict
+from unspool.schema import Schema, format_value, json_prompt, openai_strict, schema_text
+from unspool.schema.json_checker import JsonChecker
 from unspool.schema.types import path_text
 
 
@@ -479,3 +480,24 @@ def test_json_schemas_need_no_pydantic() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
     assert done.stdout.strip() == "False"
+
+
+class Step(NamedTuple):
+    x: int
+    y: str = "d"
+    after: list[Step] | None = None
+
+
+def test_a_named_tuple_has_one_form_in_json() -> None:
+    """What is shown, written and dumped are the same object; pydantic's list of items is read as well."""
+    schema = Schema.of(Step)
+    step = Step(1, "q", [Step(2)])
+    assert schema_text(schema, "json") == (
+        'Step\nStep: {"x": integer, "y": string (optional), "after": [Step, ...] | null (optional)}'
+    )
+    text = '{"x":1,"y":"q","after":[{"x":2,"y":"d","after":null}]}'
+    assert format_value(step, "json", T=schema) == text
+    assert schema.dump_json(step) == text
+    assert JsonChecker(schema.json_schema()).problems(json.loads(text)) == []
+    for answer in (json.loads(text), {"x": 1, "y": "q", "after": [{"x": 2}]}, [1, "q", [[2]]], [1, "q", [{"x": 2}]]):
+        assert schema.validate(answer) == step

@@ -6,9 +6,12 @@ import dataclasses
 import datetime as dt
 import enum
 import uuid
-from collections import deque
-from collections.abc import Mapping, Sequence
+from collections import Counter, OrderedDict, defaultdict, deque
+from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from contextlib import suppress
 from decimal import Decimal
+from json import dumps
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, NotRequired, TypedDict
 
@@ -24,14 +27,18 @@ from pydantic import (
     Field,
     Json,
     RootModel,
+    Strict,
     Tag,
+    TypeAdapter,
+    create_model,
     field_validator,
     model_validator,
 )
+from tests.growing import Watched
 from tests.support import named
 
 from unspool.errors import OutputValidationError
-from unspool.schema import Schema
+from unspool.schema import Schema, format_value, schema_text
 from unspool.schema.validator_builder import compiled
 from unspool.structured.py_values import PyName, PyObject, PySet
 
@@ -124,7 +131,7 @@ Tagged = Annotated[
 ]
 
 
-class Strict(BaseModel):
+class Exact(BaseModel):
     model_config = ConfigDict(strict=True)
     point: Point
     day: dt.date
@@ -195,9 +202,9 @@ UUID = uuid.UUID(int=7)
         (Pet, make("Cat", kind="cat", lives=9), Cat(kind="cat", lives=9)),
         (list[Tagged], [make("Foo", x=1), 5], [Foo(x=1), 5]),
         (
-            Strict,
-            make("Strict", point=make("Point", x=1), day="2026-11-30"),
-            Strict(point=Point(1), day=dt.date(2026, 11, 30)),
+            Exact,
+            make("Exact", point=make("Point", x=1), day="2026-11-30"),
+            Exact(point=Point(1), day=dt.date(2026, 11, 30)),
         ),
         (Any, [1, {"k": (1, PySet([2]))}, "a", None, 2.5], [1, {"k": (1, {2})}, "a", None, 2.5]),
         (tuple[Any, Foo], (make("Foo", x=1), make("Foo", x=2)), (Foo(x=1), Foo(x=2))),
@@ -499,3 +506,148 @@ def test_classes_keep_their_own_validators() -> None:
     core: Any = {"type": "model", "cls": Foo, "schema": {"type": "model-fields", "fields": {}}}
     assert compiled({"type": "list", "items_schema": core}, [Foo]).validate_python([{"x": 1}])[0].__dict__ == {}
     assert Foo.__pydantic_complete__ is True
+
+
+class Inner(BaseModel):
+    days: set[dt.date]
+
+
+@dataclasses.dataclass
+class Holder:
+    numbers: frozenset[int]
+
+
+class Keyed(TypedDict):
+    numbers: set[int]
+
+
+STRICT: list[tuple[Any, Any, Any]] = [
+    (set[str], ["a"], PySet(["a"])),
+    (frozenset[int], [1], PySet([1])),
+    (AbstractSet[int], [1], PySet([1])),
+    (deque[int], [1], [1]),
+    (OrderedDict[str, int], {"a": 1}, {"a": 1}),
+    (defaultdict[str, int], {"a": 1}, {"a": 1}),
+    (Counter[str], {"a": 1}, {"a": 1}),
+    (list[set[int]], [[1]], [PySet([1])]),
+    (dict[int, set[int]], {"1": [1]}, {1: PySet([1])}),
+    (dict[dt.date, frozenset[uuid.UUID]], {"2026-11-30": [str(UUID)]}, {"2026-11-30": PySet([str(UUID)])}),
+    (set[str] | int, ["a"], PySet(["a"])),
+    (tuple[int, frozenset[int]], [1, [2]], (1, PySet([2]))),
+    (tuple[int, ...], [1], (1,)),
+    (set[tuple[int, str]], [[1, "a"]], PySet([(1, "a")])),
+    (set[frozenset[int]], [[1]], PySet([PySet([1], frozen=True)])),
+    (deque[set[int]], [[1]], [PySet([1])]),
+    (Inner, {"days": ["2026-11-30"]}, make("Inner", days=PySet(["2026-11-30"]))),
+    (Holder, {"numbers": [1]}, make("Holder", numbers=PySet([1]))),
+    (Keyed, {"numbers": [1]}, {"numbers": PySet([1])}),
+    (RootModel[set[int]], [1], PySet([1])),
+    (Sequence[int], [1], [1]),
+    (Mapping[str, set[int]], {"a": [1]}, {"a": PySet([1])}),
+    (bytes, "a", b"a"),
+    (Decimal, "1.5", "1.5"),
+    (float, 1, 1),
+    (uuid.UUID, str(UUID), str(UUID)),
+    (dt.timedelta, "P1D", "P1D"),
+    (Path, "/a", "/a"),
+    (complex, "1+2j", "1+2j"),
+    (Color, "red", PyName("Color.RED")),
+    (Level, 1, PyName("Level.LOW")),
+    (AnyUrl, "http://a/", "http://a/"),
+    (Pair, [1], make("Pair", x=1)),
+]
+
+
+SAID: dict[str, Any] = {"config": None, "Field": Field(strict=True), "Strict": Strict()}
+
+
+def strict_cases() -> Iterator[Any]:
+    """Give each case in each spelling that pydantic knows for it."""
+    for spelling, said in SAID.items():
+        for wanted, written, python in STRICT:
+            with suppress(RuntimeError, TypeError):
+                T: Any = wanted if said is None else Annotated[wanted, said]
+                TypeAdapter(T)
+                yield pytest.param(said is None, T, written, python, id=f"{spelling}-{named(wanted)}")
+
+
+@pytest.mark.parametrize(("everywhere", "wanted", "written", "python"), list(strict_cases()))
+def test_strict_types_take_what_pydantic_reads_from_json(
+    everywhere: bool, wanted: Any, written: Any, python: Any
+) -> None:
+    """In JSON a set is a list, and in Python syntax it is none of Python's own yet; expected is `validate_json`.
+
+    A set of numbers beside it makes ours, not pydantic's own validator, read the JSON.
+    """
+    config = ConfigDict(strict=True) if everywhere else None
+    fields: Any = {"x": (wanted, ...), "care": (set[int] | Literal[1], 1)}
+    model = create_model("Model", __config__=config, **fields)
+    expected = model.model_validate_json(dumps({"x": written}))
+    schema = Schema.of(model)
+    assert schema.validate({"x": written}) == expected  # type: ignore[comparison-overlap]
+    found: Any = schema.validate(make("Model", x=python), protocol="python")
+    assert found == expected and type(found.x) is type(expected.x)  # type: ignore[attr-defined]
+    parts = Watched(schema).feed(dumps({"x": written}))
+    assert parts.finish() == expected
+
+
+class Mixed(enum.Enum):
+    ONE = 1
+    HALF = 0.5
+    TEXT = "2"
+    YES = True
+
+
+class Access(enum.IntFlag):
+    READ = 1
+    WRITE = 2
+
+
+@pytest.mark.parametrize(
+    ("wanted", "names", "keys"),
+    [
+        (dict[Literal[1, 2], int], ["1", "2"], [1, 2]),
+        (dict[Literal[1, "1"], int], ["1"], ["1"]),
+        (dict[Literal[True, "x", 0.5], int], ["true", "x", "0.5"], [True, "x", 0.5]),
+        (dict[Level, int], ["1"], [Level.LOW]),
+        (dict[Mixed, int], ["1", "0.5", "2"], [Mixed.ONE, Mixed.HALF, Mixed.TEXT]),
+        (dict[Literal[Level.LOW], int], ["1"], [Level.LOW]),
+        (dict[Access, int], ["1", "3"], [Access.READ, Access.READ | Access.WRITE]),
+    ],
+    ids=named,
+)
+def test_keys_of_json_that_are_choices(wanted: Any, names: list[str], keys: list[Any]) -> None:
+    """Names of members are text: pydantic takes no number for them that a Literal, or a plain Enum class, has."""
+    schema: Any = Schema.of(wanted)
+    found = schema.validate(dict.fromkeys(names, 3))
+    assert list(found) == keys and list(map(type, found)) == list(map(type, keys))
+    assert format_value(found, "json", T=schema) == dumps(dict.fromkeys(names, 3), separators=(",", ":"))
+    parts = Watched(schema).feed(dumps(dict.fromkeys(names, 3)))
+    assert parts.finish() == found and not parts.invalid
+    for wrong in ("7x", "01", "1.0", "True", "null", "1e400"):
+        with pytest.raises(OutputValidationError):
+            schema.validate({wrong: 3})
+
+
+@pytest.mark.parametrize(
+    "text", ['{"a": 1, "a": 2}', '{"a": NaN}', "[" * 200, "x", '{"a": true}', '{"a": "1"}', "[1]", '{"a": 1e999}', ""]
+)
+def test_json_inside_text_is_read_by_the_guarded_door(text: str) -> None:
+    """As strictly as the answer itself, in both protocols."""
+    wanted: Any = Json[dict[str, int]]
+    for protocol in ("json", "python"):
+        assert Schema.of(wanted).validate('{"a": 1}', protocol=protocol) == {"a": 1}  # type: ignore[arg-type]
+        with pytest.raises(OutputValidationError):
+            Schema.of(wanted).validate(text, protocol=protocol)  # type: ignore[arg-type]
+        with pytest.raises(OutputValidationError, match="Input should be JSON text"):
+            Schema.of(Json[Any]).validate({"a": 1}, protocol=protocol)  # type: ignore[arg-type]
+
+
+def test_json_inside_text_holds_values_of_json() -> None:
+    schema: Any = Schema.of(Json[tuple[dt.date, Foo | None]])
+    for protocol in ("json", "python"):
+        found = schema.validate('["2026-11-30", {"x": 1}]', protocol=protocol)
+        assert found == (dt.date(2026, 11, 30), Foo(x=1))
+    assert schema_text(schema) == (
+        "# JSON text of this form: [string (date), {\"x\": integer} | null]\nstr(format='json')"
+    )
