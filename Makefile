@@ -32,7 +32,7 @@ dist: .venv/.ready web/node_modules/.ready   ## the self-hosted folder: Pyodide,
 lock: .venv/.ready   ## resolve requirements/*.txt and web/package-lock.json anew
 	sh tools/lock.sh
 clean:   ## remove what was built; set-up stays
-	rm -rf build/wheel build/npm dist web/lib .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf build/wheel build/npm dist web/lib web/LICENSE .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
 .venv/.ready: requirements/dev.txt pyproject.toml
 	sh tools/setup.sh python && touch $@

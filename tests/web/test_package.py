@@ -38,6 +38,7 @@ def tarball(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ignored = shutil.ignore_patterns("node_modules", "build", "test", "test-sdks", "demo")
     shutil.copytree(WEB, source, ignore=ignored)
     shutil.copytree(REPO / "workers", folder / "workers")
+    shutil.copy(REPO / "LICENSE", folder)
     (source / "node_modules").symlink_to(WEB / "node_modules")
     run(["npm", "pack", "--silent", "--pack-destination", folder], source)
     [packed] = folder.glob("unspool-*.tgz")
@@ -59,7 +60,8 @@ def application(tarball: Path, tmp_path_factory: pytest.TempPathFactory) -> Path
 
 def test_the_tarball_holds_the_package_and_no_more(application: Path) -> None:
     installed = application / "node_modules" / "unspool"
-    assert {path.name for path in installed.iterdir()} == {"package.json", "lib"}
+    assert {path.name for path in installed.iterdir()} == {"package.json", "lib", "README.md", "LICENSE"}
+    assert (installed / "LICENSE").read_bytes() == (REPO / "LICENSE").read_bytes()
     assert {path.suffix for path in (installed / "lib").iterdir()} == {".js", ".ts"}
     for entry in ("index", "unspool.worker"):
         assert (installed / "lib" / f"{entry}.js").is_file()
@@ -72,6 +74,17 @@ def test_the_documented_application_is_typed(application: Path) -> None:
     assert options["exactOptionalPropertyTypes"]
     assert "skipLibCheck" not in options
     run([TSC], application)
+
+
+def test_the_example_of_its_readme_is_typed(application: Path) -> None:
+    text = (application / "node_modules" / "unspool" / "README.md").read_text(encoding="utf-8")
+    [example] = re.findall(r"^```ts\n(.*?)^```$", text, re.M | re.S)
+    page = application / "src" / "readme.ts"
+    page.write_text(example)
+    try:
+        run([TSC], application)
+    finally:
+        page.unlink()
 
 
 def test_the_documented_loop_of_tools_is_typed(application: Path) -> None:
