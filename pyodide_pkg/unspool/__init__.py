@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from unspool import errors, integrations, llms, messages, stream, testing
     from unspool.answer_stream import QueryStream
+    from unspool.completion import complete
     from unspool.contracts import ModelFacts, Request
     from unspool.errors import (
         BridgeError,
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
         UnspoolError,
         WireError,
     )
-    from unspool.functions import complete, query, query_stream, sample
+    from unspool.functions import query, query_stream, sample
     from unspool.integrations.adapter import define_adapter
     from unspool.integrations.read import StructuredReader, read_structured
     from unspool.integrations.session import Diagnostic
@@ -178,7 +179,8 @@ _HOMES = {
         "BridgeError CallCancelledError ConfigError NetworkError OutputValidationError ProviderError "
         "RequestTimeoutError StreamError StreamTruncatedError TransportError UnspoolError WireError"
     ),
-    "functions": "complete query query_stream sample",
+    "completion": "complete",
+    "functions": "query query_stream sample",
     "integrations.adapter": "define_adapter",
     "integrations.read": "StructuredReader read_structured",
     "integrations.session": "Diagnostic",

@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal
 
+from unspool.answer_hint import hint
 from unspool.errors import CallCancelledError, OutputValidationError, ProviderError, StreamError, UnspoolError
 from unspool.messages import Usage
+from unspool.printable import said_by
 from unspool.schema import NativeOutput, Schema
 from unspool.schema.json_schema import WRAPPER
 from unspool.schema.partial_builder import PartialBuilder
-from unspool.schema.problem import Problem, said_by
+from unspool.schema.problem import Problem
 from unspool.schema.subschemas import is_object
 from unspool.schema.text import Protocol
 from unspool.schema.tree_follower import TreeFollower
@@ -38,6 +40,7 @@ from unspool.structured.reply import JsonReplyMachine, PyReplyMachine, Repair
 
 _SHOWN_BYTES = 40
 _SHOWN_CHARS = 300
+_SHOWN_BEGIN = 80
 
 
 class AnswerMachine:
@@ -75,6 +78,7 @@ class AnswerMachine:
         self._wrapped = native is not None and native.wrapped
         self._python = protocol == "python"
         self._lenient = lenient
+        self._max_depth = max_depth
         self._max_chars = max_chars
         self._values: JsonReplyMachine | PyReplyMachine | None = None
         if schema is not None:
@@ -180,7 +184,7 @@ class AnswerMachine:
 
         Args:
             chunks: of the slice.
-            tells: whether progress events are wanted; without them, a value that can be followed is read faster.
+            tells: whether progress events are wanted; without them a value is read faster.
         Returns:
             The slice's text as one `TextDelta`, then what it means; often empty (reasoning, usage). The terminal event
             is the last one of the answer; after it nothing more is given.
@@ -225,8 +229,8 @@ class AnswerMachine:
         room = len(text) - max(0, self._chars - self._max_chars)
         # What a reader sees before the limit does not depend on how the network cut the text.
         if self._values is not None:
-            progress = self._values.feed(text if room == len(text) else text[:room], tells=tells)
-            if progress:
+            progress = self._values.feed(text if room == len(text) else text[:room], tells=tells or self._lenient)
+            if progress and tells:
                 events.extend(self._inner(progress))
             if not self._python and self._values.refuted is not None:
                 raise self._values.refuted  # no token is paid for that nobody wants
@@ -263,7 +267,7 @@ class AnswerMachine:
         if finish.reason == "content_filter":
             return GenerationFailed(ProviderError("CONTENT_FILTERED", "The provider's filter withheld the answer."))
         if self._refusal:
-            words = "".join(self._refusal)[:_SHOWN_CHARS]
+            words = " ".join("".join(self._refusal)[:_SHOWN_CHARS].split())
             return GenerationFailed(ProviderError("REFUSED", f"The model declined to answer: {words}"))
         if self._tools:
             return _failed(
@@ -282,10 +286,23 @@ class AnswerMachine:
             else:
                 result = self.schema.validate(self._native.unwrap(value) if self._native else value)
         except OutputValidationError as error:
+            # A dict where a class is asked for: the one fault of a value that JSON explains.
+            if self._python and any(is_object(problem.found) for problem in error.problems):
+                self._add_hint(error)
             return ParsingFailed(error)
         except RecursionError:
             return _failed("OUTPUT_TOO_LARGE", "The answer nests too deep to be checked.")
         return GenerationComplete(result, self._usage, finish.reason)
+
+    def _add_hint(self, error: OutputValidationError, fault: StreamError | None = None) -> None:
+        """Say how the answer can be read, if it can."""
+        if self.schema is None:
+            return
+        text, over = self._told(fault)
+        error.message += hint(
+            text, self.schema, python=self._python, lenient=self._lenient, over=over, max_depth=self._max_depth
+        )
+        error.args = (error.message,)
 
     def _unreadable(self, fault: StreamError) -> ParsingFailed:
         match fault.code:
@@ -299,17 +316,38 @@ class AnswerMachine:
                 )
             case _:
                 language = "Python syntax" if self._python else "JSON"
-                event = _failed("OUTPUT_INVALID", f"The answer is not {language}: {fault.message}{self._near(fault)}")
+                if self._values is None or self._values.found:
+                    words = f"The answer is not {language}: {fault.message}{self._near(fault)}"
+                else:
+                    what = f"value in {language} stands alone or in a fence" if self._python else "JSON was found"
+                    words = f"No {what} in the answer. It begins: {self.text[:_SHOWN_BEGIN]!r}."
+                event = _failed("OUTPUT_INVALID", words)
+                self._add_hint(event.error, fault)
         event.error.__cause__ = fault
         return event
+
+    def _told(self, fault: StreamError | None) -> tuple[str, bool]:
+        """Give the text of which an error tells, and whether the answer ends with it.
+
+        Of an answer that breaks its value that is no more than the character at fault: how much has come beyond it
+        depends on how the network cut the text.
+        """
+        text = self.text
+        # With pairs joined, as places are counted; halves that stand alone are as long as what stands for them.
+        text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+        if self._python or self._values is None or fault is None or fault is not self._values.refuted:
+            return text, True
+        known = text.encode()[: fault.byte_offset].decode("utf-8", "ignore")
+        return text[: len(known) + 1], False
 
     def _near(self, fault: StreamError) -> str:
         """Show the text around a fault."""
         if fault.byte_offset is None:
             return ""
-        data = self.text.encode("utf-8", "surrogatepass")
-        shown = data[max(0, fault.byte_offset - _SHOWN_BYTES) : fault.byte_offset + _SHOWN_BYTES]
-        return f" Near: {shown.decode('utf-8', 'ignore')!r}"
+        text, over = self._told(fault)
+        before = _SHOWN_BYTES if over else 2 * _SHOWN_BYTES
+        shown = text.encode()[max(0, fault.byte_offset - before) : fault.byte_offset + _SHOWN_BYTES]
+        return f" Near: {shown.decode('utf-8', 'ignore')!r}."
 
 
 def _failed(code: str, message: str) -> ParsingFailed:

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from inspect import isawaitable
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, overload
 
+from unspool import release
 from unspool.answer import AnswerMachine
-from unspool.errors import ConfigError
+from unspool.errors import CallCancelledError, ConfigError, UnspoolError
 from unspool.messages import Message
 from unspool.model import ChunkStream
-from unspool.partial_stream import Items, Partials, list_path
+from unspool.partial_stream import Items, Partials, Read, list_path
 from unspool.schema.partial_builder import PartialBuilder
 from unspool.schema.tree_follower import TreeFollower
 from unspool.signals import SignalListener
@@ -31,14 +31,14 @@ Check = Literal["report", "stop"]
 Transform = Callable[[Any], Any | Awaitable[Any]]
 """What is done to a validated value; what it gives, or what comes of waiting for that, takes its place."""
 
-RELEASE_S = 1.0
-"""How long is waited for a transform that was cancelled: one that does not listen must not hold its caller."""
+_EVENTS = "events"
 
 
 class QueryStream[T]:
     """The events of one query, while the answer is being written.
 
-    Read it with `async for event in stream`, or batch by batch with `read()`. Events: any number of progress events,
+    Read it with `async for event in stream`, or batch by batch with `read()`; or, in place of the events, by
+    `partials()` or `items()`. `result()` gives the value after any of them. Events: any number of progress events,
     then exactly one terminal event; before that is given, the response has been closed. It never raises for a fault of
     the answer, the provider or the way to it. Leave it early as you like: by `aclose()`, `async with`, by cancelling
     the task, or by dropping it (a `break` drops a stream that no variable holds); the request is then aborted on the
@@ -60,12 +60,16 @@ class QueryStream[T]:
         self._transform = transform
         self._listener = None if transform is None or signal is None else SignalListener(signal, self)
         self._work: asyncio.Future[Any] | None = None  # of an asynchronous transform
+        self._stop: asyncio.Future[None] | None = None  # ends the wait for it
         self._held: StructuredEvent[T] | None = None  # the terminal event, which is still to be transformed
+        self._end: StructuredEvent[T] | None = None
+        self._way = ""
         self._reading = self._aborted = self._left = False
         self._check: Check | None = check
         self._builder: PartialBuilder | None = answer.partial_builder() if check else None
         self._follower: TreeFollower | None = None
-        self._has_begun = False
+        if check == "stop" and self._builder is not None:
+            self._builder.stop_at_fault()
         self._rest: deque[StructuredEvent[T]] = deque()
 
     @property
@@ -99,12 +103,64 @@ class QueryStream[T]:
             what it means. With a `transform` the terminal event comes in a read of its own. None after the terminal
             event, and after `aclose`.
         Raises:
-            ConfigError: INVALID_OPTIONS when another task is already waiting.
+            ConfigError: INVALID_OPTIONS when another task is already waiting, the stream is read in another way, or its
+                reading was begun in another event loop.
         Cancellation:
             Aborts the request, or ends the wait for an asynchronous `transform`; the stream is over, without a terminal
             event.
         """
+        if self._way != _EVENTS:
+            self._take(_EVENTS)
         return await self._read(True)
+
+    async def result(self) -> T:
+        """Read the stream to its end and give the value, as `query` does.
+
+        At any time: in place of the events, `partials()` or `items()`, after some of them, or after all; and again.
+
+        Returns:
+            The validated value, or what `transform` made of it.
+        Raises:
+            UnspoolError: of a failed answer; ABORTED, too, when the stream was left before its end.
+            ConfigError: INVALID_OPTIONS when another task is waiting, or the reading was begun in another event loop.
+        Cancellation:
+            As of `read`.
+        """
+        end = await self._read_to_end()
+        if isinstance(end, GenerationComplete):
+            return end.result
+        raise self._failure() or self._without_end()
+
+    async def _read_to_end(self) -> StructuredEvent[T] | None:
+        """Give the terminal event; None when the stream was left before it."""
+        # Whoever wants no events is told none; but what builds a value may need them.
+        tells = self._builder is not None and self._follower is None
+        while self._end is None and not self._left:
+            if self._way in ("", _EVENTS) and not self._reading:
+                self._way = "result()"
+            if await self._read(tells) is None:
+                break
+        return self._end
+
+    def _failure(self) -> UnspoolError | None:
+        """Give why the answer failed, when it has ended so."""
+        end = self._end
+        return end.error if isinstance(end, ParsingFailed | GenerationFailed | Cancelled) else None
+
+    def _without_end(self) -> UnspoolError:
+        error = CallCancelledError("The stream was left before its end: there is no result.")
+        self._keep_in(error)
+        return error
+
+    def _take(self, way: str) -> None:
+        """Let the stream be read in one way: a second reader would miss what the first has read."""
+        if self._way:
+            raise ConfigError(
+                "INVALID_OPTIONS",
+                f"This stream is read by {self._way} already, so that {way} cannot have it. Its result is in result(), "
+                "however it is read.",
+            )
+        self._way = way
 
     async def _read(self, tells: bool) -> list[StructuredEvent[T]] | None:
         """Wait for the next events; without progress if nothing is told."""
@@ -129,9 +185,8 @@ class QueryStream[T]:
             batch = None if self._answer.done else await self._source.read()
             if batch is None:
                 return None
-            self._has_begun = True
             follower = self._follower
-            events = self._answer.feed(batch, tells=tells or follower is None)
+            events = self._answer.feed(batch, tells=tells)
             if follower is not None:
                 self._answer.follow(follower)
             elif self._builder is not None and events:
@@ -148,6 +203,8 @@ class QueryStream[T]:
 
     async def _ending(self, terminal: StructuredEvent[T]) -> list[StructuredEvent[T]] | None:
         """Give the terminal event as the reader is to have it; None when the stream was left meanwhile."""
+        if isinstance(terminal, GenerationComplete) and self._builder is not None:
+            self._builder.accept(terminal.result)
         if isinstance(terminal, GenerationComplete) and self._transform is not None:
             try:
                 result: Any = None if self._is_stopped() else self._transform(terminal.result)
@@ -164,7 +221,8 @@ class QueryStream[T]:
             if self._builder is not None:
                 self._builder.finish(terminal.result)
         elif isinstance(terminal, ParsingFailed | GenerationFailed | Cancelled):
-            terminal.error.partial = terminal.error.partial or self.message
+            self._source._keep_in(terminal.error)  # pyright: ignore[reportPrivateUsage]
+        self._end = terminal
         return [terminal]
 
     def _is_stopped(self) -> bool:
@@ -173,20 +231,27 @@ class QueryStream[T]:
     async def _awaited(self, result: Awaitable[Any]) -> Any:
         """Wait for an asynchronous transform, unless somebody stops the call; then there is no result."""
         work = self._work = asyncio.ensure_future(result)
+        stop = self._stop = work.get_loop().create_future()
         if self._listener is not None:
             self._listener.start()
         try:
-            await asyncio.wait([work])
-        except asyncio.CancelledError:
-            work.cancel()
-            with contextlib.suppress(asyncio.CancelledError):  # a second one
-                await asyncio.wait([work], timeout=RELEASE_S)
-            raise
+            try:
+                await asyncio.wait([work, stop], return_when=asyncio.FIRST_COMPLETED)
+            finally:
+                if not work.done():
+                    work.cancel()
+                    await release.released(work, "A transform")
         finally:
-            self._work = None
+            self._work = self._stop = None
             if self._listener is not None:
                 await self._listener.close()
-        return None if work.cancelled() and (self._aborted or self._left) else work.result()
+        is_lost = not work.done() or work.cancelled()
+        return None if is_lost and (self._aborted or self._left) else work.result()
+
+    def _end_wait(self) -> None:
+        """Have the reader stop waiting for the transform."""
+        if self._stop is not None and not self._stop.done():
+            self._stop.set_result(None)
 
     def partials(self) -> Partials[T]:
         """Watch the value grow.
@@ -195,48 +260,55 @@ class QueryStream[T]:
             An async iterator: after each slice of the network that changed anything the same live `Partial`, and in the
             end with the result as its `value`. It raises the UnspoolError of a failed answer, as `query` does.
         Raises:
-            ConfigError: INVALID_OPTIONS when the stream has been read already.
+            ConfigError: INVALID_OPTIONS when the stream is read already, in this way or another, or was left.
         """
-        return Partials(partial(self._read, False), self._watched(), self.aclose)
+        return Partials(*self._watched("partials()"))
 
-    def items(self, path: str | Sequence[str | int] = ()) -> Items[T]:
+    @overload
+    def items[E](self: QueryStream[list[E]], path: tuple[()] = ...) -> Items[E]: ...
+    @overload
+    def items(self, path: str | Sequence[str | int] = ...) -> Items[Any]: ...
+    def items(self, path: str | Sequence[str | int] = ()) -> Items[Any]:
         """Get the elements of one list of the answer, each as it closes: of records, real instances.
 
         Args:
             path: where the list is: names of fields and numbers, as a tuple or with dots (`"report.items"`). Default:
                 the answer itself.
         Returns:
-            An async iterator. What cannot be judged alone, such as an element of a list below a validator that sees the
-            answer as it was written, comes at the end. It raises the UnspoolError of a failed answer, as `query` does.
+            An async iterator over the valid elements, in order. One that is not valid is passed over; the answer, which
+            cannot be valid any more, is read on, and its error raised at the end, as by `query`. With `check="stop"`
+            the first fault ends it. What cannot be judged alone, such as an element of a list below a validator that
+            sees the answer as it was written, comes at the end, and what is behind it with it. `result()` gives the
+            whole.
         Raises:
-            ConfigError: INVALID_OPTIONS when the type has no list there, the stream has been read already, or the items
-                of a list have been asked for before.
+            ConfigError: INVALID_OPTIONS when the type has no list there, or the stream is read already, in this way or
+                another, or was left.
         """
         steps = list_path(path, self._answer.schema)
-        builder = self._watched()
-        if self._has_begun or builder.is_watched:
-            raise ConfigError("INVALID_OPTIONS", "Ask for items() once, and before reading the stream.")
-        builder.watch(steps)
-        return Items(partial(self._read, False), builder, self.aclose)
+        watched = self._watched("items()")
+        watched[2].watch(steps)
+        return Items(*watched, path=steps)
 
-    def _watched(self) -> PartialBuilder:
+    def _watched(self, way: str) -> tuple[Read[T], Callable[[], UnspoolError | None], PartialBuilder, Self]:
+        if self._left:
+            raise ConfigError("INVALID_OPTIONS", f"This stream was left: there is nothing for {way} to read.")
+        self._take(way)
         if self._builder is None:
-            if self._has_begun:
-                raise ConfigError("INVALID_OPTIONS", "Ask for partials() or items() before reading the stream.")
             self._builder = self._answer.partial_builder()
             if self._answer.can_be_followed:
                 self._follower = TreeFollower(self._builder)
-        return self._builder
+        return partial(self._read, self._follower is None), self._failure, self._builder, self
 
     def _judged(self, events: list[StructuredEvent[T]], builder: PartialBuilder) -> list[StructuredEvent[T]]:
         """Let the value grow; tell of invalid parts, or end the answer because of them, if that is asked for."""
         found = builder.feed(events)
         if not found or self._check is None:
             return events
-        if self._check == "stop" and not self._answer.done:
+        if self._check == "stop":
             first = found[0][0]
-            faults = [fault for number, fault in found if number == first]
-            return [*events[: first + 1], *faults, self._answer.refuse(faults)]
+            faults = [fault for _, fault in found]
+            terminal = events[-1] if self._answer.done else self._answer.refuse(faults)
+            return [*events[: first + 1], *faults, terminal]
         told: list[StructuredEvent[T]] = []
         for number, event in enumerate(events):
             told.append(event)
@@ -260,8 +332,7 @@ class QueryStream[T]:
         Whoever reads on gets `Cancelled` as the terminal event. Idempotent; does nothing once the answer is over.
         """
         self._aborted = True
-        if self._work is not None:
-            self._work.cancel()
+        self._end_wait()
         self._source.abort()
 
     async def aclose(self) -> None:
@@ -270,9 +341,14 @@ class QueryStream[T]:
         self._left, self._held = True, None
         work = self._work
         if work is not None and work is not asyncio.current_task():  # a transform may leave its own stream
-            work.cancel()
-            await asyncio.wait([work], timeout=RELEASE_S)
+            self._end_wait()
+            await asyncio.wait([work], timeout=release.RELEASE_S)
         await self._source.aclose()
+
+    def _keep_in(self, error: UnspoolError) -> None:
+        """Give an error what has come of the answer."""
+        error.text, error.partial_value = self.text, self.partial_value
+        self._source._keep_in(error)  # pyright: ignore[reportPrivateUsage]
 
     async def __aenter__(self) -> Self:
         return self

@@ -5,7 +5,7 @@ no Python object: all that JavaScript ever holds are the functions of this modul
 
     register {"modules": {name: source}}  → {}
     open     {"prompt", "lm", "schema"?, "protocol"?, "lenient"?, "check"?, "examples"?, "system"?, "options"?,
-             "maxChars"?, "maxDepth"?, "items"?, "repair"?, "returnsMessage"?, "wants"?}  → {"id"}
+             "maxChars"?, "maxDepth"?, "items"?, "repair"?, "returnsMessage"?, "complete"?, "wants"?}  → {"id"}
     pull     {"id"}  → {"events": […], "done", "repairs"?}; what one slice of the network brought, at most 256 events of
              it; one pull at a time. The path of an event begins with `keep` steps of the path before it. The last
              answer tells what lenient reading has put right
@@ -16,7 +16,8 @@ no Python object: all that JavaScript ever holds are the functions of this modul
 `prompt` is text or messages (`{"role", "content"}` or `{"role", "parts"}`). `schema` is `{"type": "module:Name"}`,
 `{"jsonSchema", "name"?, "check"?}` (check false: somebody else holds the value to it), or absent for plain text.
 `examples` are pairs of a prompt and a value, `items` is the path of a list that the type must have, `repair` an
-`{"answer"?, "fault"}` to show the model after the question; `returnsMessage` puts the message into the last event. With
+`{"answer"?, "fault"}` to show the model after the question; `returnsMessage` puts the message into the last event, if a
+model was asked. `complete` is a value of which parts are missing, in the place of `prompt`. With
 `wants: "message"` that message is all that is asked for: only prompt, lm, system and options go with it. `lm` is
 `{"object": "module:name"}` or `{"provider"}` with the members of `openai`, `openai-chat`, `anthropic`, `gemini`,
 `bedrock`, `cohere` and `ollama` (model, apiKey, baseURL, timeoutS, idleTimeoutS, imageInput; of `openai-chat` also
@@ -38,7 +39,7 @@ from typing import Any, cast
 from unspool import llms
 from unspool.answer_stream import QueryStream
 from unspool.errors import BridgeError, ConfigError, OutputValidationError, StreamError, UnspoolError
-from unspool.functions import Question, repair_turn
+from unspool.functions import Question
 from unspool.message_stream import MessageStream
 from unspool.messages import Message
 from unspool.messages.from_json import message_of
@@ -48,6 +49,7 @@ from unspool.page_model import page_model
 from unspool.page_modules import make_module, reason
 from unspool.page_streams import PageStreams
 from unspool.partial_stream import list_path
+from unspool.repair import repair_turn
 from unspool.schema import Schema
 from unspool.schema.subschemas import is_array, is_object
 from unspool.structured import strict_json
@@ -92,7 +94,7 @@ _LIMITS = {
     "check": "check",
     "system": "system",
 }
-_REQUEST = {"prompt", "schema", "lm", "options", "examples", "items", "repair", "returnsMessage", *_LIMITS}
+_REQUEST = {"prompt", "schema", "lm", "options", "examples", "items", "repair", "returnsMessage", "complete", *_LIMITS}
 _CALL = {"prompt", "lm", "options", "system", "wants"}
 _TERMINAL = (GenerationComplete, ParsingFailed, GenerationFailed, Cancelled)
 
@@ -231,10 +233,16 @@ class Bridge:
             options["examples"] = _examples_of(message["examples"], schema)
         if message.get("items") is not None:
             list_path(message["items"], schema)
-        prompt = _prompt_of(message.get("prompt"))
         lm = self._model_of(message.get("lm"))
-        stream = Question(prompt, schema or str, lm, **options).stream(lm, _repair_of(message.get("repair")))
-        return self._opened(_Call(stream, schema, message.get("returnsMessage") is True))
+        turn = _repair_of(message.get("repair"))
+        returns_message = message.get("returnsMessage") is True
+        if "complete" in message:
+            from unspool.completion import completion_stream  # here, because few pages ask for it
+
+            stream, is_asked = completion_stream(message["complete"], schema, lm, turn, **options)
+            return self._opened(_Call(stream, schema, returns_message and is_asked))
+        stream = Question(_prompt_of(message.get("prompt")), schema or str, lm, **options).stream(lm, turn)
+        return self._opened(_Call(stream, schema, returns_message))
 
     def _call_of(self, message: Mapping[str, Any]) -> MessageStream:
         _known(message, _CALL, "call")
@@ -360,8 +368,7 @@ def _event_text(event: StructuredEvent[Any], call: _Call) -> tuple[str, bool]:
         call.path = getattr(event, "path", call.path)
         return text, isinstance(event, _TERMINAL)
     except UnspoolError as error:
-        stream = call.stream
-        error.text, error.partial_value, error.partial = stream.text, stream.partial_value, stream.message
+        call.stream._keep_in(error)  # pyright: ignore[reportPrivateUsage]
         return event_json(GenerationFailed(error), None), True
 
 

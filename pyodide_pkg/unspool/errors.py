@@ -24,6 +24,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
+from unspool.printable import printable, said_by
+
 if TYPE_CHECKING:
     from unspool.messages import Message
     from unspool.schema.problem import Problem
@@ -135,7 +137,7 @@ class UnspoolError(Exception):
     code: str
     """Stable UPPER_SNAKE category; never reused for another cause."""
     message: str
-    """One or two sentences: what happened and what to do. Credentials are blanked out."""
+    """One or two sentences in one line that can be printed: what happened, what to do. Credentials are blanked out."""
     retryable: bool
     """Whether the same call may succeed later without a change."""
     retry_after_s: float | None
@@ -162,7 +164,7 @@ class UnspoolError(Exception):
         request_id: str | None = None,
     ) -> None:
         self.code = code
-        self.message = redact(message)
+        self.message = printable(redact(message))
         self.retryable = retryable
         self.retry_after_s = retry_after_s
         self.status = status
@@ -372,6 +374,20 @@ class BridgeError(UnspoolError):
     """A message between the page and Python is wrong, or the worker is gone."""
 
 
+def typed(error: Exception, blame: type[UnspoolError]) -> UnspoolError:
+    """Give a foreign exception a code: it came out of a transport (NETWORK) or a decoder (PROTOCOL)."""
+    if isinstance(error, UnspoolError):
+        return error
+    words = said_by(error, 300)
+    ours: UnspoolError
+    if blame is NetworkError:
+        ours = NetworkError(f"The request could not be sent or its answer not received ({words}).", retryable=False)
+    else:
+        ours = WireError("PROTOCOL", f"The answer could not be decoded ({words}).")
+    ours.__cause__ = error
+    return ours
+
+
 def blank_out(error: UnspoolError, secret: str) -> None:
     """Take a credential out of all that an error would show, its cause included."""
     error.message = redact(error.message, secret)
@@ -380,7 +396,7 @@ def blank_out(error: UnspoolError, secret: str) -> None:
     if isinstance(error, ProviderError) and error.raw is not None:
         error.raw = _without(error.raw, secret)
     if error.partial is not None:
-        error.partial = _message_without(error.partial, secret)
+        error.partial = _without(error.partial, secret)
     if error.__cause__ is not None:
         import traceback
 
@@ -390,30 +406,41 @@ def blank_out(error: UnspoolError, secret: str) -> None:
     error.__context__ = None
 
 
-def _message_without(message: Message, secret: str) -> Message:
-    """What a server says about an answer may be the key that it was sent; the answer itself is the model's."""
-    origin, raw = message.origin, message.raw_finish_reason
-    told = [origin and origin.model, origin and origin.response_id, raw, message.metadata]
-    said = _without(told, secret)
-    if said == told:
-        return message
-    model, response_id, raw, metadata = said
-    return type(message)(
-        message.role,
-        message.parts,
-        finish_reason=message.finish_reason,
-        raw_finish_reason=raw,
-        usage=message.usage,
-        origin=origin and type(origin)(origin.adapter, model, response_id),
-        metadata=metadata,
-    )
+_KEPT = frozenset({"adapter", "arguments", "finish_reason", "role", "text"})
+"""Of a message: what is ours, and the answer itself, which is the model's. All else is a server's to fill."""
 
 
-def _without(value: Any, secret: str) -> Any:
+def _without(value: Any, secret: str, *, exact: bool = False) -> Any:
+    """Give a value, or a message with all that is in it, without a credential; of its own type.
+
+    Exact: not without what only looks like one, as any signature may that a provider wants back.
+    """
     if isinstance(value, str):
-        return redact(value, secret)
+        told = redact(value, secret)
+        return value if exact and told == redact(value) else told
     if isinstance(value, Mapping):
-        return {redact(name, secret): _without(item, secret) for name, item in cast("Mapping[str, Any]", value).items()}
+        members: Mapping[Any, Any] = cast("Any", value)
+        said = {
+            _without(name, secret, exact=exact): _without(item, secret, exact=exact) for name, item in members.items()
+        }
+        # A frozen one says itself how it is made; this module can import nobody who knows.
+        frozen: Any = members if hasattr(members, "depth") else None
+        return said if frozen is None else frozen.__reduce__()[0](said, "")
     if isinstance(value, list | tuple):
-        return [_without(item, secret) for item in cast("Sequence[Any]", value)]
-    return value
+        items = [_without(item, secret, exact=exact) for item in cast("Sequence[Any]", value)]
+        return tuple(items) if isinstance(value, tuple) else items
+    return _part_without(value, secret, exact) if hasattr(value, "__setstate__") else value
+
+
+def _part_without(part: Any, secret: str, exact: bool) -> Any:
+    """Do so for the message, its parts, and what is in them: all that is immutable."""
+    state: dict[str, Any] = part.__getstate__()
+    left = {
+        name: item if name in _KEPT else _without(item, secret, exact=exact or name == "replay")
+        for name, item in state.items()
+    }
+    if left == state:
+        return part
+    made: Any = object.__new__(part.__class__)
+    made.__setstate__(left)
+    return made

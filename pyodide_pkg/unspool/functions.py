@@ -8,49 +8,35 @@ from __future__ import annotations
 
 import asyncio
 import warnings
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, Unpack, cast, overload
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
 
 from unspool.answer import AnswerMachine
 from unspool.answer_stream import Check, QueryStream, Transform
 from unspool.contracts import OutputSchema, Signal
-from unspool.errors import ConfigError, OutputValidationError, UnspoolError
+from unspool.errors import ConfigError, UnspoolError
 from unspool.examples import Example, example_turns
-from unspool.messages import AssistantMessage, Message, TextPart, UserMessage
+from unspool.messages import Message, TextPart, UserMessage
 from unspool.model import SAMPLE_CONCURRENCY, LanguageModel
-from unspool.options import CallOptions, Prompt, check_count, messages_of, no_option
-from unspool.schema import NativeOutput, Schema, format_value, native_schema, schema_prompt
-from unspool.schema.text import Protocol, check_protocol
-from unspool.signature import LEFT_OUT, spells_out
-from unspool.stream.response import MAX_CHARS as MAX_CHARS_CEILING
-from unspool.structured.events import (
-    MAX_CHARS,
-    MAX_DEPTH,
-    Cancelled,
-    GenerationComplete,
-    GenerationFailed,
-    ParsingFailed,
+from unspool.options import CallOptions, Prompt, check_count, messages_of
+from unspool.query_options import (
+    AnswerOptions,
+    QueryOptions,
+    RepairOptions,
+    check_model,
+    check_names,
+    check_query,
+    check_repairs,
 )
+from unspool.repair import answered
+from unspool.schema import NativeOutput, Schema, native_schema, schema_prompt
+from unspool.schema.text import Protocol
+from unspool.signature import LEFT_OUT, spells_out
+from unspool.structured.events import MAX_CHARS, MAX_DEPTH
 from unspool.templates import Template, messages_from
-from unspool.whole_reply import MAX_DEPTH_CEILING
 
 if TYPE_CHECKING:
     from typing_extensions import TypeForm
-
-MAX_REPAIRS = 8
-
-
-class QueryOptions(CallOptions, total=False):
-    """What a query may be told; see `query_stream`."""
-
-    protocol: Protocol
-    lenient: bool
-    examples: Sequence[Example]
-    transform: Transform | None
-    signal: Signal | Any
-    max_chars: int
-    max_depth: int
-    check: Check | None
 
 
 class Question:
@@ -74,19 +60,9 @@ class Question:
         check: Check | None = None,
         **options: Unpack[CallOptions],
     ) -> None:
-        if not isinstance(cast(Any, lm), LanguageModel):
-            raise ConfigError(
-                "INVALID_OPTIONS",
-                "lm must be a model, such as us.llms.OpenAIChat(…); a function becomes one by us.llms.FunctionModel.",
-            )
-        check_names(options)
-        check_protocol(protocol)
-        check_count("max_chars", max_chars, most=MAX_CHARS_CEILING)
-        check_count("max_depth", max_depth, most=MAX_DEPTH_CEILING)
-        if cast("Any", check) not in (None, "report", "stop"):
-            raise ConfigError("INVALID_OPTIONS", "check must be 'report', 'stop' or None.")
-        if transform is not None and not callable(cast("Any", transform)):
-            raise ConfigError("INVALID_OPTIONS", "transform must be a function of the value.")
+        check_model(lm)
+        own = {"protocol": protocol, "max_chars": max_chars, "max_depth": max_depth, "check": check}
+        check_query({**own, "transform": transform, **options})
         self.check: Check | None = check
         self.transform = transform
         self.messages = messages_of(messages_from(prompt))
@@ -128,41 +104,53 @@ class Question:
         self.options["output_schema"] = OutputSchema(schema.name, native.schema, strict=native.reason is None)
 
 
-def check_names(options: Mapping[str, Any], *own: str) -> None:
-    """Refuse what is no option of a query.
-
-    Args:
-        options: by name.
-        own: what the function takes besides.
-    Raises:
-        ConfigError: INVALID_OPTIONS.
-    """
-    known = QueryOptions.__annotations__
-    for name in options:
-        if name in ("max_repairs", "default", "returns_message"):
-            raise ConfigError("INVALID_OPTIONS", f"There is no option {name!r} here; only query takes it.")
-        if name not in known:
-            raise ConfigError(
-                "INVALID_OPTIONS",
-                f"{no_option(name, (*known, *own))}; places in a prompt are filled in by us.Template.",
-            )
-
-
 @overload
 def query_stream(
-    prompt: Prompt | Template, *, lm: LanguageModel, **options: Unpack[QueryOptions]
+    prompt: Prompt | Template, *, lm: LanguageModel, transform: None = None, **options: Unpack[AnswerOptions]
 ) -> QueryStream[str]: ...
 @overload
 def query_stream[R](
-    prompt: Prompt | Template, T: Schema[R], *, lm: LanguageModel, **options: Unpack[QueryOptions]
+    prompt: Prompt | Template,
+    T: Schema[R],
+    *,
+    lm: LanguageModel,
+    transform: None = None,
+    **options: Unpack[AnswerOptions],
 ) -> QueryStream[R]: ...
 @overload
 def query_stream[R](
-    prompt: Prompt | Template, T: TypeForm[R], *, lm: LanguageModel, **options: Unpack[QueryOptions]
+    prompt: Prompt | Template,
+    T: TypeForm[R],
+    *,
+    lm: LanguageModel,
+    transform: None = None,
+    **options: Unpack[AnswerOptions],
 ) -> QueryStream[R]: ...
 @overload
+def query_stream[R, S](
+    prompt: Prompt | Template,
+    T: TypeForm[R],
+    *,
+    lm: LanguageModel,
+    transform: Callable[[R], Awaitable[S]],
+    **options: Unpack[AnswerOptions],
+) -> QueryStream[S]: ...
+@overload
+def query_stream[R, S](
+    prompt: Prompt | Template,
+    T: TypeForm[R],
+    *,
+    lm: LanguageModel,
+    transform: Callable[[R], S],
+    **options: Unpack[AnswerOptions],
+) -> QueryStream[S]: ...
+@overload
 def query_stream(
-    prompt: Prompt | Template, T: Mapping[str, Any], *, lm: LanguageModel, **options: Unpack[QueryOptions]
+    prompt: Prompt | Template,
+    T: Schema[Any] | Mapping[str, Any] = ...,
+    *,
+    lm: LanguageModel,
+    **options: Unpack[QueryOptions],
 ) -> QueryStream[Any]: ...
 @spells_out
 def query_stream(
@@ -202,8 +190,9 @@ async def query(
     prompt: Prompt | Template,
     *,
     lm: LanguageModel,
+    transform: None = None,
     returns_message: Literal[False] = False,
-    **options: Unpack[QueryOptions],
+    **options: Unpack[RepairOptions],
 ) -> str: ...
 @overload
 async def query[R](
@@ -211,32 +200,10 @@ async def query[R](
     T: Schema[R],
     *,
     lm: LanguageModel,
+    transform: None = None,
     returns_message: Literal[False] = False,
     default: R = ...,
-    max_repairs: int = 0,
-    **options: Unpack[QueryOptions],
-) -> R: ...
-@overload
-async def query[R](
-    prompt: Prompt | Template,
-    T: Schema[R],
-    *,
-    lm: LanguageModel,
-    returns_message: Literal[True],
-    default: R = ...,
-    max_repairs: int = 0,
-    **options: Unpack[QueryOptions],
-) -> tuple[R, Message]: ...
-@overload
-async def query[R](
-    prompt: Prompt | Template,
-    T: TypeForm[R],
-    *,
-    lm: LanguageModel,
-    returns_message: Literal[False] = False,
-    default: R = ...,
-    max_repairs: int = 0,
-    **options: Unpack[QueryOptions],
+    **options: Unpack[RepairOptions],
 ) -> R: ...
 @overload
 async def query[R](
@@ -244,21 +211,65 @@ async def query[R](
     T: TypeForm[R],
     *,
     lm: LanguageModel,
+    transform: None = None,
+    returns_message: Literal[False] = False,
+    default: R = ...,
+    **options: Unpack[RepairOptions],
+) -> R: ...
+@overload
+async def query[R](
+    prompt: Prompt | Template,
+    T: TypeForm[R],
+    *,
+    lm: LanguageModel,
+    transform: None = None,
     returns_message: Literal[True],
     default: R = ...,
-    max_repairs: int = 0,
-    **options: Unpack[QueryOptions],
+    **options: Unpack[RepairOptions],
 ) -> tuple[R, Message]: ...
+@overload
+async def query[R, S](
+    prompt: Prompt | Template,
+    T: TypeForm[R],
+    *,
+    lm: LanguageModel,
+    transform: Callable[[R], Awaitable[S]],
+    returns_message: Literal[False] = False,
+    default: S = ...,
+    **options: Unpack[RepairOptions],
+) -> S: ...
+@overload
+async def query[R, S](
+    prompt: Prompt | Template,
+    T: TypeForm[R],
+    *,
+    lm: LanguageModel,
+    transform: Callable[[R], S],
+    returns_message: Literal[False] = False,
+    default: S = ...,
+    **options: Unpack[RepairOptions],
+) -> S: ...
+@overload
+async def query[R](
+    prompt: Prompt | Template,
+    T: TypeForm[R],
+    *,
+    lm: LanguageModel,
+    transform: Callable[[R], Any],
+    returns_message: Literal[True],
+    default: Any = ...,
+    **options: Unpack[RepairOptions],
+) -> tuple[Any, Message]: ...
 @overload
 async def query(
     prompt: Prompt | Template,
-    T: Mapping[str, Any],
+    T: Schema[Any] | Mapping[str, Any] = ...,
     *,
     lm: LanguageModel,
+    transform: Transform | None = None,
     returns_message: bool = False,
     default: Any = ...,
-    max_repairs: int = 0,
-    **options: Unpack[QueryOptions],
+    **options: Unpack[RepairOptions],
 ) -> Any: ...
 @spells_out
 async def query(
@@ -275,7 +286,8 @@ async def query(
 
     Args:
         prompt, T, lm, options: as in `query_stream`.
-        returns_message: give `(value, message)` instead of the value.
+        returns_message: give `(value, message)` instead of the value. The message is that of the answer; its `usage` is
+            the sum of all attempts.
         default: the value to give when the answer is not valid, instead of raising; not when the model called a tool.
         max_repairs: how often the model is asked again with the faults of its answer, at most 8. It is not asked again
             when it repeats itself. Default: never.
@@ -283,47 +295,59 @@ async def query(
         A validated value.
     Raises:
         UnspoolError: any code; `partial` is the message, `text` the answer and `partial_value` the unvalidated value
-            as far as they came. Of an answer that stayed invalid, `attempts` holds the errors of the earlier ones.
+            as far as they came. Of an answer that stayed invalid, `attempts` holds the errors of the earlier ones; each
+            has the usage of its own attempt in `partial`.
     Cancellation:
         Aborts the request on the network.
     """
     check_names(options, "default", "max_repairs", "returns_message")
-    check_count("max_repairs", max_repairs, least=0, most=MAX_REPAIRS)
-    asked = Question(prompt, T, lm, **options)
-    attempts: list[OutputValidationError] = []
-    turn: list[Message] = []
-    while True:
-        stream = asked.stream(lm, turn)
-        end = await _end_of(stream)
-        if isinstance(end, GenerationComplete):
-            result = end.result
-        else:
-            error = end.error
-            if not isinstance(end, ParsingFailed) or stream.message.tool_calls:
-                raise error  # nothing was wrong with the answer, or it is still to come
-            repeated = any(error.text == earlier.text for earlier in attempts)
-            end.error.attempts = tuple(attempts)
-            attempts.append(end.error)
-            if error.code == "OUTPUT_INVALID" and len(attempts) <= max_repairs and not repeated:
-                turn = repair_turn(error.text, error.message)
-                continue
-            if default is LEFT_OUT:
-                raise error
-            result = default
-        return (result, stream.message) if returns_message else result
+    check_repairs(max_repairs)
+    result, message = await answered(Question(prompt, T, lm, **options), lm, max_repairs=max_repairs, default=default)
+    return (result, message) if returns_message else result
 
 
 @overload
 async def sample(
-    prompt: Prompt | Template, *, lm: LanguageModel, count: int, **options: Unpack[QueryOptions]
+    prompt: Prompt | Template,
+    *,
+    lm: LanguageModel,
+    count: int,
+    transform: None = None,
+    **options: Unpack[AnswerOptions],
 ) -> list[str | UnspoolError]: ...
 @overload
 async def sample[R](
-    prompt: Prompt | Template, T: TypeForm[R], *, lm: LanguageModel, count: int, **options: Unpack[QueryOptions]
+    prompt: Prompt | Template,
+    T: TypeForm[R],
+    *,
+    lm: LanguageModel,
+    count: int,
+    transform: None = None,
+    **options: Unpack[AnswerOptions],
 ) -> list[R | UnspoolError]: ...
 @overload
+async def sample[R, S](
+    prompt: Prompt | Template,
+    T: TypeForm[R],
+    *,
+    lm: LanguageModel,
+    count: int,
+    transform: Callable[[R], Awaitable[S]],
+    **options: Unpack[AnswerOptions],
+) -> list[S | UnspoolError]: ...
+@overload
+async def sample[R, S](
+    prompt: Prompt | Template,
+    T: TypeForm[R],
+    *,
+    lm: LanguageModel,
+    count: int,
+    transform: Callable[[R], S],
+    **options: Unpack[AnswerOptions],
+) -> list[S | UnspoolError]: ...
+@overload
 async def sample(
-    prompt: Prompt | Template, T: Any, *, lm: LanguageModel, count: int, **options: Unpack[QueryOptions]
+    prompt: Prompt | Template, T: Any = ..., *, lm: LanguageModel, count: int, **options: Unpack[QueryOptions]
 ) -> list[Any]: ...
 @spells_out
 async def sample(
@@ -349,68 +373,13 @@ async def sample(
     async def one() -> Any:
         async with gate:
             try:
-                return await _result_of(asked.stream(lm))
+                return await asked.stream(lm).result()
             except UnspoolError as error:
                 return error
 
     async with asyncio.TaskGroup() as group:
         tasks = [group.create_task(one()) for _ in range(count)]
     return [task.result() for task in tasks]
-
-
-@spells_out
-async def complete[R](value: R, T: Any = None, *, lm: LanguageModel, **options: Unpack[QueryOptions]) -> R:
-    """Have a model fill in what is missing of a value.
-
-    Args:
-        value: a pydantic model made by `model_construct`, of which some fields, here or deeper, were not set.
-        T: its type; its class when left out.
-        lm, options: as in `query_stream`. The default protocol is "python", which has a word for what is missing.
-    Returns:
-        A validated value of the type.
-    Raises:
-        ConfigError: INVALID_OPTIONS when the value has no parts, or cannot be shown to a model.
-        UnspoolError: as `query`.
-    Cancellation:
-        Aborts the request on the network.
-    """
-    check_names(options)
-    if value is None or isinstance(value, type | str | int | float):
-        name = value.__name__ if isinstance(value, type) else "City"
-        raise ConfigError(
-            "INVALID_OPTIONS",
-            f"complete fills in what a value does not have yet: give it one, such as {name}.model_construct(…).",
-        )
-    schema: Schema[Any] = Schema.of(type(value) if T is None else T)
-    shown = format_value(value, "python", T=schema, missing=True)
-    words = f"Complete this: give a value in each place that says MISSING, and keep the rest as it is.\n\n{shown}"
-    options.setdefault("protocol", "python")
-    completed: R = await query(words, schema, lm=lm, **options)
-    return completed
-
-
-type _End = GenerationComplete[Any] | ParsingFailed | GenerationFailed | Cancelled
-
-
-async def _end_of(stream: QueryStream[Any]) -> _End:
-    async with stream:
-        async for event in stream:
-            if isinstance(event, GenerationComplete | ParsingFailed | GenerationFailed | Cancelled):
-                return event
-    raise AssertionError("a query stream ended without a terminal event")
-
-
-async def _result_of(stream: QueryStream[Any]) -> Any:
-    end = await _end_of(stream)
-    if isinstance(end, GenerationComplete):
-        return end.result
-    raise end.error
-
-
-def repair_turn(answer: str | None, fault: str) -> list[Message]:
-    """Show a model its answer, and what is wrong with it."""
-    words = f"That answer cannot be used. {fault}\nAnswer the question again, in the form that was asked for."
-    return [AssistantMessage(answer if answer and answer.strip() else "…"), UserMessage(words)]
 
 
 def _question_at(messages: Sequence[Message]) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from unspool.errors import CallCancelledError
+from unspool.errors import CallCancelledError, UnspoolError
 from unspool.messages import Message
 from unspool.model import ChunkStream
 from unspool.structured.events import Cancelled, GenerationComplete, GenerationFailed, StructuredEvent
@@ -55,9 +55,13 @@ class MessageStream:
         message = self.message
         if error is None:
             return [GenerationComplete(None, message.usage, message.finish_reason)]
-        error.text = error.partial_value = message.text
-        error.partial = error.partial or message
+        self._keep_in(error)
         return [Cancelled(error) if isinstance(error, CallCancelledError) else GenerationFailed(error)]
+
+    def _keep_in(self, error: UnspoolError) -> None:
+        """Give an error what has come of the answer."""
+        error.text = error.partial_value = self.text
+        self._source._keep_in(error)  # pyright: ignore[reportPrivateUsage]
 
     def abort(self) -> None:
         """Stop the call; whoever reads gets `Cancelled`. Idempotent."""

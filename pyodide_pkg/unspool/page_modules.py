@@ -6,6 +6,7 @@ import sys
 import types
 
 from unspool.errors import BridgeError
+from unspool.printable import said_by
 
 
 def make_module(name: str, source: str) -> types.ModuleType:
@@ -36,4 +37,4 @@ def make_module(name: str, source: str) -> types.ModuleType:
 
 def reason(error: BaseException) -> str:
     """Name an error of the application's, in few words."""
-    return f"{type(error).__name__}: {error}"[:300]
+    return said_by(error, 300)

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Any, Self, cast
+from typing import Any, Protocol, Self, cast
 
 from unspool.errors import ConfigError, UnspoolError
 from unspool.schema import Schema
+from unspool.schema.attrs_class import attribute_names
 from unspool.schema.partial import Partial
 from unspool.schema.partial_builder import PartialBuilder
 from unspool.schema.shape import (
@@ -23,84 +24,104 @@ from unspool.schema.shape import (
     TupleShape,
     UnionShape,
 )
-from unspool.structured.events import Cancelled, GenerationFailed, ParsingFailed, StructuredEvent, TextDelta
+from unspool.structured.events import StructuredEvent, TextDelta
 
 Path = tuple[str | int, ...]
 type Read[T] = Callable[[], Awaitable[list[StructuredEvent[T]] | None]]
 """Waits for the next events of a stream, as `QueryStream.read`."""
 
 
+class _Stream(Protocol):
+    async def aclose(self) -> None: ...
+
+
 class _Reading[T]:
     """Reads a stream to its end, batch by batch."""
 
-    def __init__(self, read: Read[T], builder: PartialBuilder, close: Callable[[], Awaitable[None]]) -> None:
+    def __init__(
+        self, read: Read[T], failure: Callable[[], UnspoolError | None], builder: PartialBuilder, stream: _Stream
+    ) -> None:
         """Made by `QueryStream`."""
         self._read = read
-        self._close = close
+        self._failure = failure
+        self._stream = stream
         self._builder = builder
         self._error: UnspoolError | None = None
+        self._is_over = False
 
     def __aiter__(self) -> Self:
         return self
 
-    def _note(self, last: StructuredEvent[T]) -> None:
-        """Look whether it ends in a failure."""
-        if isinstance(last, ParsingFailed | GenerationFailed | Cancelled):
-            self._error = last.error
+    async def aclose(self) -> None:
+        """Leave the stream: abort the request, wait until all is released. Idempotent."""
+        await self._stream.aclose()
 
-    def _raise(self) -> None:
-        """Raise the error of a failed answer, once."""
+    def _note(self, events: list[StructuredEvent[T]] | None) -> None:
+        """Look whether the stream is over; somebody else may have read its end."""
+        if events is None or events[-1].__class__ is not TextDelta:
+            self._error = self._failure()
+            self._is_over = events is None or self._error is not None
+
+    def _end(self) -> None:
+        """Go no further once the stream is over: by the error of a failed answer, the first time."""
         error, self._error = self._error, None
         if error is not None:
             raise error
-
-    async def aclose(self) -> None:
-        """Leave the stream: abort the request, wait until all is released. Idempotent."""
-        await self._close()
+        if self._is_over:
+            raise StopAsyncIteration
 
 
 class Partials[T](_Reading[T]):
     """The value of one query while it is being written: the same live `Partial` after each slice that changed it."""
 
-    def __init__(self, read: Read[T], builder: PartialBuilder, close: Callable[[], Awaitable[None]]) -> None:
+    def __init__(
+        self, read: Read[T], failure: Callable[[], UnspoolError | None], builder: PartialBuilder, stream: _Stream
+    ) -> None:
         """Made by `QueryStream.partials`."""
-        super().__init__(read, builder, close)
+        super().__init__(read, failure, builder, stream)
         self._partial = Partial[T](builder)
 
     async def __anext__(self) -> Partial[T]:
+        builder = self._builder
         while True:
-            if self._error is not None:
-                self._raise()
-            events = await self._read()
-            if events is None:
-                raise StopAsyncIteration
-            if events[-1].__class__ is not TextDelta:
-                self._note(events[-1])
-            if self._builder.has_changed:
-                self._builder.has_changed = False
+            self._end()
+            self._note(await self._read())
+            if builder.has_changed:
+                builder.has_changed = False
                 return self._partial
 
+    def __repr__(self) -> str:
+        return f"Partials({'complete, ' if self._builder.complete else ''}{self._stream!r})"
 
-class Items[T](_Reading[T]):
+
+class Items[E](_Reading[Any]):
     """The elements of one list, each when it has closed."""
 
-    def __init__(self, read: Read[T], builder: PartialBuilder, close: Callable[[], Awaitable[None]]) -> None:
+    def __init__(
+        self,
+        read: Read[Any],
+        failure: Callable[[], UnspoolError | None],
+        builder: PartialBuilder,
+        stream: _Stream,
+        *,
+        path: Path,
+    ) -> None:
         """Made by `QueryStream.items`."""
-        super().__init__(read, builder, close)
+        super().__init__(read, failure, builder, stream)
+        self._path = path
         self._given = 0
-        self._ready: deque[Any] = deque()
+        self._ready: deque[E] = deque()
 
-    async def __anext__(self) -> Any:
+    async def __anext__(self) -> E:
         while not self._ready:
-            self._raise()
-            events = await self._read()
-            if events is None:
-                raise StopAsyncIteration
-            self._note(events[-1])
-            while items := self._builder.items_from(self._given):
-                self._ready.extend(items)
-                self._given += len(items)
+            self._end()
+            self._note(await self._read())
+            self._ready.extend(self._builder.items(is_over=self._error is not None))
+        self._given += 1
         return self._ready.popleft()
+
+    def __repr__(self) -> str:
+        return f"Items({'.'.join(map(str, self._path))!r}, {self._given} given, {self._stream!r})"
 
 
 def list_path(path: str | Sequence[str | int], schema: Schema[Any] | None) -> Path:
@@ -138,7 +159,9 @@ def _read_path(shape: Shape, path: Path, *, is_text: bool) -> Path | None:
     match shape:
         case Record():
             fields = [field for record in (shape, *shape.subclasses) for field in record.shown]
-            within = [field.shape for field in fields if field.name == step]
+            attributes = attribute_names(shape.cls)
+            within = [field.shape for field in fields if step in (field.name, attributes.get(field.name))]
+            step = attributes.get(str(step), step)
             within += [] if within or shape.extra is None else [shape.extra]
         case CollectionShape() if isinstance(number, int):
             step, within = number, [shape.items]

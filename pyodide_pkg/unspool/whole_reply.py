@@ -60,7 +60,7 @@ def parse(
     check_count("max_depth", max_depth, most=MAX_DEPTH_CEILING)
     schema = None if T is str else Schema.of(T)
     answer = AnswerMachine(schema, protocol=protocol, lenient=lenient, max_chars=max_chars, max_depth=max_depth)
-    end = answer.feed([BlockStart(0, "text"), TextDelta(0, text), BlockEnd(0), Finish("stop")])[-1]
+    end = answer.feed([BlockStart(0, "text"), TextDelta(0, text), BlockEnd(0), Finish("stop")], tells=False)[-1]
     if isinstance(end, GenerationComplete):
         return end.result
     assert isinstance(end, ParsingFailed)

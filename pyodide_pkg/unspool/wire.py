@@ -15,6 +15,7 @@ from typing import Any, cast
 
 from unspool.errors import BridgeError, OutputValidationError, UnspoolError
 from unspool.messages import Message
+from unspool.printable import said_by
 from unspool.schema import Schema
 from unspool.schema.subschemas import is_array, is_object
 from unspool.schema.types import path_text
@@ -187,7 +188,7 @@ def _result_json(result: Any, schema: Schema[Any] | None) -> str:
     except OutputValidationError:
         raise
     except Exception as error:  # a serializer of the application may raise anything
-        reason = f"{type(error).__name__}: {error}"[:300]
+        reason = said_by(error, 300)
         raise BridgeError("MODULE_ERROR", f"The result cannot be written as JSON ({reason}).") from error
     return text
 

@@ -81,6 +81,22 @@ async def test_a_further_turn_and_the_message(connected: Client, provider: Provi
     assert await connected.call("query", asked(provider, default=TRIP)) == {"value": TRIP}
 
 
+async def test_what_is_missing_is_filled_in(connected: Client, provider: Provider) -> None:
+    provider.say_text(WRONG).say_text(TEXT)
+    known = {"title": "Mine", "days": [{"hours": 8}, {"city": "Bari"}]}
+    options = {"value": known, "protocol": "json", "maxRepairs": 1, "returnsMessage": True}
+    told = await connected.call("complete", asked(provider, prompt=None, **options))
+    assert told["value"]["value"] == {**TRIP, "title": "Mine"}
+    assert told["value"]["message"]["parts"] == [{"type": "text", "text": TEXT}]
+    assert "MISSING(str)" in json.dumps((await provider.request(0)).json["messages"][0])
+    assert "days[1].hours" in json.dumps((await provider.request(1)).json["messages"][2])
+    told = await connected.call("complete", asked(provider, prompt=None, value=TRIP))
+    assert told == {"value": TRIP}
+    assert len(provider.requests) == 2
+    told = await connected.call("complete", query(provider, prompt=None, value=known))
+    assert told["threw"]["code"] == "UNSUPPORTED"
+
+
 async def test_lenient_reading_and_the_models_of_today(connected: Client, provider: Provider) -> None:
     provider.say_text("{'title': 'x', \"days\": [],}")
     assert await connected.call("query", asked(provider, lenient=True)) == {"value": {"title": "x", "days": []}}

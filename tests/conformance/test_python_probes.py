@@ -1,7 +1,8 @@
 """PyReplyMachine against 636 replies that google/langfun was seen to read or refuse (langfun_probes.json).
 
-The file's `port` outcomes are proposals with a P-number. What the syntax decides must come out as proposed, or stand in
-DIFFERENCES with the reason; where only a schema can refuse a reply, its syntax must be fine.
+Nothing is evaluated (P40). The file's `port` outcomes are proposals with a P-number. What the syntax decides must
+come out as proposed, or stand in DIFFERENCES with the reason; where only a schema can refuse a reply, its syntax must
+be fine.
 """
 
 from __future__ import annotations

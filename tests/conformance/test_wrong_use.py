@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 import inspect
 from collections.abc import Callable
+from datetime import date
 from pathlib import Path
 from typing import Any
 
 import pytest
-from pydantic import BaseModel, create_model
+from pydantic import BaseModel, ConfigDict, create_model
 
 import unspool as us
 from unspool import contracts
@@ -48,6 +49,51 @@ def open_pool() -> Any:
     pool: Any = us.StreamPool()
     pool.start("a")
     return pool
+
+
+class Picture(BaseModel):
+    """A value that holds an image."""
+
+    model_config = ConfigDict(arbitrary_types_allowed=True)
+    image: us.Image
+
+
+def picture() -> Any:
+    return us.Image("https://example.org/cat.png")
+
+
+def filled(value: Any) -> Any:
+    return us.Template("What is in {{picture}}?", picture=value).render()
+
+
+def largest(country: str) -> City:
+    """The largest city of {{country}}?"""
+    raise AssertionError
+
+
+def with_typo(country: str) -> City:
+    """The largest city of {{contry}}?"""
+    raise AssertionError
+
+
+def with_filter(country: str) -> City:
+    """The largest city of {{country}}, {{country|upper}}?"""
+    raise AssertionError
+
+
+def method_without_self() -> Any:
+    class Guide:
+        @us.LangFunc
+        async def largest(country: str) -> City:  # pyright: ignore
+            """The largest city of {{country}}?"""
+            raise AssertionError
+
+    return Guide
+
+
+def waiting_for(given: Any) -> Any:
+    ask: Any = us.LangFunc("hi", lm=lm(), transform_input=lambda messages: given)
+    return ask.stream()
 
 
 def partial() -> Any:
@@ -109,8 +155,23 @@ CASES: list[Wrong] = [
         "(did you mean returns_message?)",
     ),
     ("a number of samples", lambda: wrong.sample("x", lm=lm(), count=2, counts=1), "(did you mean count?)"),
-    ("repairs of a stream", lambda: wrong.query_stream("x", City, lm=lm(), max_repairs=1), "only query takes it"),
-    ("repairs of a completion", lambda: wrong.complete(City.model_construct(), lm=lm(), max_repairs=1), "only query"),
+    (
+        "repairs of a stream",
+        lambda: wrong.query_stream("x", City, lm=lm(), max_repairs=1),
+        "only query, complete and LangFunc take it",
+    ),
+    (
+        "a message of a function",
+        lambda: wrong.LangFunc("hi", returns_message=True),
+        "a LangFunc has with_message",
+    ),
+    ("a text as repairs of a function", lambda: wrong.LangFunc("hi", max_repairs="2"), "whole number, from 0 to 8"),
+    ("too many repairs of a function", lambda: wrong.LangFunc.of(max_repairs=9), "whole number, from 0 to 8"),
+    ("a misspelled option of a function", lambda: wrong.LangFunc("hi", max_repair=2), "(did you mean max_repairs?)"),
+    ("a dict to complete", lambda: wrong.complete({"name": "x"}, lm=lm()), "give its type, complete(value, T)"),
+    ("a strange member", lambda: wrong.complete({"nme": "x"}, City, lm=lm()), "has 'nme', which is no field of City"),
+    ("what is known is wrong", lambda: wrong.complete(City.model_construct(name=5), lm=lm()), "name: Input should be"),
+    ("a date to complete", lambda: wrong.complete(date(2026, 1, 1), lm=lm()), "has no parts that could be missing"),
     ("a number to complete", lambda: wrong.complete(5, lm=lm()), "City.model_construct(…)"),
     ("a class to complete", lambda: wrong.complete(City, lm=lm()), "give it one, such as City.model_construct(…)"),
     ("a class as prompt of a function", lambda: wrong.LangFunc(City), "The type comes second: LangFunc(prompt, T)"),
@@ -144,6 +205,31 @@ CASES: list[Wrong] = [
     ("a message to parse", lambda: wrong.parse(us.AssistantMessage("{}"), City, "json"), "`text`"),
     ("no value for a place", lambda: us.Template("hi {{a}}").render(), "needs a value for a"),
     ("a place that is not there", lambda: us.Template("hi").bind(b=1), "no place for b"),
+    # prompts and what is filled in
+    ("a filter beside a place", lambda: us.Template("{{a}} {{a|upper}}"), "without filters, calls and formats"),
+    ("a call of a value", lambda: us.Template("{{a()}}", a=len), r"as text write \{{a()}}"),
+    ("a format of a value", lambda: us.Template("{{a:.2f}}").render(a=1.5), "{{a:.2f}} is no place"),
+    ("an image in a dict", lambda: filled({"cat": picture()}), "is a dict that holds a part of a message (Image)"),
+    ("an image in a model", lambda: filled(Picture(image=picture())), "as in {{picture.picture}}"),
+    ("a message in a dict", lambda: filled({"said": us.UserMessage("x")}), "(Message), which would be lost"),
+    ("images that can be read once", lambda: filled(iter([picture()])), "give a list of it"),
+    ("images of a generator", lambda: filled(picture() for _ in "ab"), "is a generator, which can be read only once"),
+    ("the bytes of an image", lambda: filled(b"\x89PNG"), "give us.Image(…)"),
+    ("a coroutine as value", lambda: filled(something()), "is a coroutine: await it first"),
+    ("a method as value", lambda: filled(City.model_dump), "is a function: give what it returns"),
+    ("what has no text as value", lambda: filled(object()), "has no text"),
+    ("a place that is no parameter", lambda: wrong.LangFunc(with_typo), "(did you mean country?)"),
+    ("a filter in a docstring", lambda: wrong.LangFunc(with_filter), "{{country|upper}} is no place"),
+    ("a method without self", method_without_self, "call the first parameter of a method self"),
+    ("a number as model of a function", lambda: wrong.LangFunc("hi", lm=5), "us.llms.OpenAIChat"),
+    ("a class as model of a function", lambda: wrong.LangFunc("hi", lm=us.llms.OpenAI), "us.llms.OpenAIChat"),
+    ("a number as transform", lambda: wrong.LangFunc("hi", transform=5), "transform must be a function of the value"),
+    ("a number as transform_input", lambda: wrong.LangFunc("hi", transform_input=5), "a function of the messages"),
+    ("a text as temperature of a function", lambda: wrong.LangFunc("hi", temperature="x"), "must be a number"),
+    ("of without a call", lambda: wrong.LangFunc.of(largest), "@us.LangFunc.of(lm=…)"),
+    ("a misspelled option of a decorator", lambda: wrong.LangFunc.of(temprature=1), "(did you mean temperature?)"),
+    ("a type of a typed function", lambda: wrong.LangFunc(largest, City), "give no type"),
+    ("an input that is lost", lambda: waiting_for(None), "transform_input of LangFunc must give messages"),
     # many providers
     ("a dict of providers", lambda: wrong.Runtime({"openai": 1}), "us.Runtime(us.Route("),
     ("a list of routes", lambda: wrong.Runtime([us.Route("a", OpenAIChatAdapter())]), "not list"),
@@ -213,7 +299,7 @@ CASES: list[Wrong] = [
     ("a word as kind of chunk", lambda: list(wrong.stream.chunks_of([], "text")), "class of unspool.stream.chunks"),
     ("a kind of text that is none", lambda: wrong.stream.joined_text([], "audio"), "'refusal'"),
     # doubles
-    ("a value as answer", lambda: wrong.testing.StaticResponse({"a": 1}), "json.dumps"),
+    ("a value as answer", lambda: wrong.testing.StaticResponse({"a": 1}), "us.format_value"),
     ("one reply", lambda: wrong.testing.ScriptedTransport(b"x"), "one for each request"),
     ("no script", lambda: wrong.testing.ScriptedTransport(None), "one for each request"),
     ("a number in the script", lambda: wrong.testing.ScriptedTransport([5]), "HttpResponse"),

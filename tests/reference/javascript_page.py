@@ -17,8 +17,9 @@ GROUPS = (
     ("Connecting", "connect ConnectOptions Unspool WorkerLike BootProgress BootStage Versions"),
     (
         "Queries",
-        "QueryOptions WholeQueryOptions Answered QueryStream Reader PartialResult PartialsOptions DeepPartial "
-        "ListPath ElementAt PartialValue PartState ModelCallOptions Tool Reply ToolCall ModelSpec HttpModel "
+        "QueryOptions WholeQueryOptions Answered CompletionOptions Completed QueryStream Reader PartialResult "
+        "PartialsOptions DeepPartial ListPath ElementAt PartialValue PartState "
+        "ModelCallOptions Tool Reply ToolCall ModelSpec HttpModel "
         "OpenAIChatModel BedrockModel WllamaModel ScriptedModel Model PythonModel ApiKey GenerationOptions Prompt "
         "PromptMessage PageModel PageRequest PageAnswer PagePiece",
     ),

@@ -145,7 +145,7 @@ def test_every_cut_of_a_bad_answer_gives_the_same(text: str, partial: Any) -> No
 
 def test_fault_shows_the_text_around_it() -> None:
     [*_, event] = run(machine(), ['{"explanation":"' + "x" * 100 + '", oops: 1}'])
-    assert 'xxx", oops: 1}' in event.error.message
+    assert event.error.message.endswith(f""" Near: '{"x" * 77}", o'.""")  # not what comes after it: that may be cut
     assert len(event.error.message) < 300
 
 
@@ -361,7 +361,7 @@ def test_an_answer_that_breaks_its_value_ends_alike_at_every_cut(text: str, leni
         target = AnswerMachine(Schema.of(Answer), lenient=lenient, max_chars=1000, max_depth=8)
         events = run(target, slices)
         last = events[-1]
-        told = last.error.message.partition(" Near: ")[0] if isinstance(last, ParsingFailed) else last.result
+        told = last.error.message if isinstance(last, ParsingFailed) else last.result
         return joined(events)[:-1], told, [repr(repair) for repair in target.repairs], target.partial_value
 
     whole = outcome([text])

@@ -1,4 +1,4 @@
-"""QueryStream: an answer that is judged while it is read, `check=`, and the wait for its transform.
+"""QueryStream: an answer that is judged while it is read, `check=`, its one reader, and the wait for its transform.
 
 How it ends and closes: test_functions.py. F17.
 """
@@ -6,6 +6,7 @@ How it ends and closes: test_functions.py. F17.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 from typing import Any, Literal
 
@@ -14,7 +15,7 @@ from pydantic import BaseModel
 from tests.support import splits
 
 from unspool.answer_stream import QueryStream
-from unspool.errors import ConfigError, OutputValidationError
+from unspool.errors import CallCancelledError, ConfigError, OutputValidationError, UnspoolError
 from unspool.functions import query, query_stream
 from unspool.llms import FunctionModel, OpenAIChat
 from unspool.structured.events import (
@@ -36,6 +37,7 @@ class Item(BaseModel):
 
 
 GOOD = '[{"name":"Bob","age":1},{"name":"Alice","age":2}]'
+GOOD_VALUE = [Item(name="Bob", age=1), Item(name="Alice", age=2)]
 BAD = '[{"name":"Bob","age":1},{"name":"Alx","age":2},{"age":3}]'
 
 
@@ -118,9 +120,14 @@ async def test_query_raises_what_stopped_it() -> None:
         await query("?", list[Item], lm=StaticResponse(BAD, 9), check="stop")
 
 
-async def test_stop_after_the_last_token_tells_all_faults() -> None:
-    events = await collect(query_stream("?", list[Item], lm=StaticResponse(BAD), check="stop"))
+async def test_stop_after_the_last_token_tells_the_first_fault_and_the_error_all() -> None:
+    """What a reader sees does not depend on how much came with it."""
+    lm = OpenAIChat("m", base_url="https://api.test/v1", transport=ScriptedTransport([delta(BAD) + END]))
+    events = await collect(query_stream("?", list[Item], lm=lm, check="stop"))
+    assert [event.path for event in events if isinstance(event, FieldInvalid)] == [(1, "name")]
+    assert isinstance(events[-2], FieldInvalid)
     assert isinstance(events[-1], ParsingFailed)
+    assert [problem.path for problem in events[-1].error.problems] == [(1, "name"), (2, "name")]
 
 
 async def test_partials_and_check_go_together() -> None:
@@ -260,3 +267,315 @@ async def test_words_of_an_exception(error: Exception) -> None:
         await query("?", list[int], lm=StaticResponse("[1]"), transform=refuse)
     assert type(error).__name__ in caught.value.message
     assert len(json.dumps(caught.value.to_wire())) < 5_000
+
+
+# one reader, and the result
+
+
+def five(text: str = GOOD, **options: Any) -> QueryStream[Any]:
+    return query_stream("?", list[Item], lm=StaticResponse(text, 9), **options)
+
+
+async def begin(stream: QueryStream[Any], way: str, times: int) -> Any:
+    """Read in one way: a few times, to the end when there is no more; give the reader, where there is one."""
+    if way == "result()":
+        return await stream.result() if times > 1 else None
+    reader: Any = (
+        stream if way in ("events", "read()") else stream.partials() if way == "partials()" else stream.items()
+    )
+    for _ in range(times):
+        try:
+            if (await stream.read() if way == "read()" else await anext(reader)) is None:
+                break
+        except StopAsyncIteration:
+            break
+    return reader
+
+
+WAYS = ["events", "read()", "partials()", "items()", "result()"]
+
+
+@pytest.mark.parametrize("times", [1, 99])
+@pytest.mark.parametrize("second", WAYS)
+@pytest.mark.parametrize("first", WAYS)
+@pytest.mark.parametrize("check", [None, "report"])
+async def test_a_stream_is_read_in_one_way(first: str, second: str, times: int, check: Any) -> None:
+    """Never a loop that ends at once over an answer that another reader has taken; the result is always there."""
+    stream = five(check=check)
+    await begin(stream, first, times)
+    begun = "events" if first == "read()" else first
+    if second == "result()":
+        assert await stream.result() == GOOD_VALUE
+    elif first == "result()" and times == 1:
+        await begin(stream, second, 99)  # nothing has begun
+    elif begun == ("events" if second == "read()" else second) == "events":
+        await begin(stream, second, 99)
+        assert await stream.read() is None
+    else:
+        with pytest.raises(ConfigError, match="already") as caught:
+            await begin(stream, second, 1)
+        assert caught.value.code == "INVALID_OPTIONS"
+        assert begun in caught.value.message
+    assert await stream.result() == GOOD_VALUE
+
+
+@pytest.mark.parametrize("way", WAYS[:-1])
+async def test_result_reads_the_rest_after_a_break(way: str) -> None:
+    stream = five()
+    async with stream:
+        await begin(stream, way, 2)
+        assert await stream.result() == GOOD_VALUE
+        assert await stream.result() == GOOD_VALUE
+    assert await stream.result() == GOOD_VALUE
+
+
+async def test_what_result_has_read_is_still_given_by_partials_and_items() -> None:
+    stream = five()
+    items = stream.items()
+    first = await anext(items)
+    assert [first, *await stream.result()] == [GOOD_VALUE[0], *GOOD_VALUE]
+    assert [item async for item in items] == GOOD_VALUE[1:]
+
+    stream = five()
+    partials = stream.partials()
+    await anext(partials)
+    await stream.result()
+    (last,) = [partial async for partial in partials]
+    assert last.complete and last.value == GOOD_VALUE
+
+    stream = five(BAD)
+    items = stream.items()
+    await anext(items)
+    with pytest.raises(OutputValidationError):
+        await stream.result()
+    with pytest.raises(OutputValidationError):
+        await anext(items)
+
+
+@pytest.mark.parametrize("way", [None, "events", "partials()"])
+async def test_result_raises_the_error_of_a_failed_answer_each_time(way: str | None) -> None:
+    stream = five(BAD)
+    if way is not None:
+        await begin(stream, way, 1)
+    errors = []
+    for _ in range(2):
+        with pytest.raises(OutputValidationError, match=r"\[1\]\.name") as caught:
+            await stream.result()
+        errors.append(caught.value)
+    assert errors[0] is errors[1]
+    assert (errors[0].text, errors[0].partial is not None) == (BAD, True)
+
+
+async def test_result_is_what_the_transform_gives_and_of_text_the_text() -> None:
+    for begun in (False, True):
+        stream = five(transform=len)
+        if begun:
+            await begin(stream, "events", 99)
+        assert await stream.result() == 2
+    assert await query_stream("?", lm=StaticResponse("Hello", 2)).result() == "Hello"
+
+
+@pytest.mark.parametrize("protocol", ["json", "python"])
+async def test_result_of_every_way_to_read_an_answer(protocol: Any) -> None:
+    text = GOOD if protocol == "json" else "[Item('Bob', 1), Item(name='Alice', age=2)]"
+    for lenient in (False, protocol == "json"):
+        for check in (None, "report", "stop"):
+            for slices in splits(text, rounds=1):
+                lm = FunctionModel(lambda request, slices=slices: [*slices, " "])
+                stream = query_stream("?", list[Item], lm=lm, protocol=protocol, lenient=lenient, check=check)  # type: ignore[arg-type]
+                assert await stream.result() == GOOD_VALUE
+
+
+@pytest.mark.parametrize("times", [0, 2])
+async def test_a_stream_that_was_left_has_no_result(times: int) -> None:
+    stream = five()
+    if times:
+        await begin(stream, "events", times)
+    text = stream.text
+    await stream.aclose()
+    for _ in range(2):
+        with pytest.raises(CallCancelledError, match="left before its end") as caught:
+            await stream.result()
+        assert (caught.value.code, caught.value.text) == ("ABORTED", text)
+        assert caught.value.partial is not None and caught.value.partial.text == text
+    for way in ("partials()", "items()"):
+        with pytest.raises(ConfigError, match="was left"):
+            await begin(stream, way, 1)
+    assert await stream.read() is None
+
+
+async def test_an_aborted_or_cancelled_stream_has_no_result() -> None:
+    stream = five()
+    await stream.read()
+    stream.abort()
+    with pytest.raises(CallCancelledError):
+        await stream.result()
+
+    transport = ScriptedTransport([[delta(GOOD[:30]), asyncio.Event()]])
+    stream = query_stream("?", list[Item], lm=OpenAIChat("m", base_url="https://api.test/v1", transport=transport))
+    await stream.read()
+    reader = asyncio.create_task(stream.result())
+    await asyncio.sleep(0)
+    for second in (stream.result(), stream.read()):
+        with pytest.raises(ConfigError):
+            await second
+    reader.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await reader
+    assert transport.responses[0].aborted
+    with pytest.raises(CallCancelledError, match="left"):
+        await stream.result()
+
+
+async def test_result_beside_a_reader_leaves_him_the_stream() -> None:
+    waiting = Waiting()
+    stream = query_stream("?", list[int], lm=StaticResponse("[1]"), transform=waiting)
+    task = asyncio.create_task(events_of(stream))
+    await waiting.begun.wait()
+    with pytest.raises(ConfigError, match="Another task is already reading"):
+        await stream.result()
+    waiting.go_on.set()
+    assert isinstance((await task)[-1], GenerationComplete)
+    assert await stream.result() == [1]
+
+
+async def test_a_fault_ends_partials_at_the_same_place_whatever_came_with_it() -> None:
+    for chars in (1, len(BAD)):
+        stream = query_stream("?", list[Item], lm=StaticResponse(BAD, chars), check="stop")
+        partials = stream.partials()
+        with pytest.raises(OutputValidationError):
+            async for partial in partials:
+                last = partial
+        assert last[0] == Item(name="Bob", age=1) and len(last) == 2
+        assert [fault.path for fault in last.invalid] == [(1, "name")]
+
+
+@pytest.mark.host  # a page has one loop
+def test_another_event_loop_is_told_from_the_end_of_the_answer() -> None:
+    """A stream that was begun in a loop that is closed looks like one that broke off."""
+    streams = {way: five() for way in WAYS}
+    readers: dict[str, Any] = {}
+    chunks = StaticResponse(GOOD, 9).stream("?")
+
+    async def first() -> None:
+        for way, stream in streams.items():
+            readers[way] = await begin(stream, "events" if way == "result()" else way, 1)
+        await chunks.read()
+
+    async def second() -> None:
+        for way, stream in streams.items():
+            with pytest.raises(ConfigError, match="event loop") as caught:
+                if way == "result()":
+                    await stream.result()
+                else:
+                    for _ in range(9):
+                        await (stream.read() if way == "read()" else anext(readers[way]))
+            assert caught.value.code == "INVALID_OPTIONS"
+            await stream.aclose()
+        with pytest.raises(ConfigError, match="event loop"):
+            await chunks.read()
+        await chunks.aclose()
+
+    asyncio.run(first())
+    asyncio.run(second())
+
+
+# a transform that does not listen
+
+
+@pytest.mark.parametrize("way", ["abort", "signal", "aclose", "cancel"])
+async def test_a_transform_that_swallows_its_cancellation_holds_nobody(
+    way: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("unspool.release.RELEASE_S", 0)
+    begun, go_on, signal = asyncio.Event(), asyncio.Event(), asyncio.Event()
+
+    async def deaf(value: Any) -> Any:
+        begun.set()
+        while not go_on.is_set():
+            with contextlib.suppress(asyncio.CancelledError):
+                await go_on.wait()
+        raise ValueError("too late")
+
+    stream = query_stream("?", list[int], lm=StaticResponse("[1]"), transform=deaf, signal=signal)
+    task = asyncio.create_task(events_of(stream))
+    await begun.wait()
+    with pytest.warns(RuntimeWarning, match="A transform was cancelled, and has not ended"):
+        async with asyncio.timeout(5):
+            if way == "abort":
+                stream.abort()
+            elif way == "signal":
+                signal.set()
+            elif way == "aclose":
+                await stream.aclose()
+            else:
+                task.cancel()
+            if way == "cancel":
+                with pytest.raises(asyncio.CancelledError):
+                    await task
+            else:
+                assert isinstance((await task)[-1], Cancelled) == (way != "aclose")
+    with pytest.raises(CallCancelledError):
+        await stream.result()
+    go_on.set()
+    for _ in range(9):
+        await asyncio.sleep(0)
+
+
+# what a server says beside the answer
+
+KEY = "key-of-the-caller-0123456789"
+
+
+def told(**members: Any) -> bytes:
+    return (
+        b"data: "
+        + json.dumps({"choices": [{"index": 0, "delta": {"content": "[1, x]"}}], **members}).encode()
+        + b"\n\n"
+    )
+
+
+@pytest.mark.parametrize(
+    "member",
+    [{"id": KEY}, {"model": f"m {KEY}"}, {"system_fingerprint": KEY}, {"usage": {"prompt_tokens": 1, "x": KEY}}],
+)
+async def test_no_error_of_an_invalid_answer_holds_the_key(member: Any) -> None:
+    """The response was whole, so that it is the answer that fails, with the message as its `partial`."""
+    for way in ("result", "transform", "check", "left"):
+        transport = ScriptedTransport([[told(**member), END] if way != "left" else [told(**member), asyncio.Event()]])
+        lm = OpenAIChat("m", base_url="https://api.test/v1", api_key=KEY, transport=transport)
+        stream = query_stream("?", list[int], lm=lm, check="stop" if way == "check" else None)
+        if way == "transform":
+            stream = query_stream("?", lm=lm, transform=refused)
+        if way == "left":
+            await stream.read()
+            await stream.aclose()
+        with pytest.raises(UnspoolError) as caught:
+            await stream.result()
+        error = caught.value
+        assert error.partial is not None and error.partial.text == "[1, x]"
+        assert KEY not in f"{error!r} {error.to_wire()} {error.partial!r} {error.partial.to_wire()}"
+
+
+def refused(value: Any) -> Any:
+    raise ValueError(f"no: {KEY}")
+
+
+END = (
+    b"data: "
+    + json.dumps({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}).encode()
+    + b"\n\ndata: [DONE]\n\n"
+)
+
+
+async def test_what_reads_a_stream_says_how_far_it_is() -> None:
+    """Its state, and nothing of the answer."""
+    items = five().items()
+    assert repr(items) == "Items('', 0 given, QueryStream(ChunkStream(StaticResponse('static'), not sent)))"
+    await anext(items)
+    assert repr(items) == "Items('', 1 given, QueryStream(ChunkStream(StaticResponse('static'), open)))"
+    partials = five().partials()
+    assert repr(partials) == "Partials(QueryStream(ChunkStream(StaticResponse('static'), not sent)))"
+    async for _ in partials:
+        pass
+    assert repr(partials) == "Partials(complete, QueryStream(ChunkStream(StaticResponse('static'), over)))"

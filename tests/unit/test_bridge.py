@@ -753,3 +753,56 @@ async def test_a_query_says_how_tools_are_called(tools: Bridge) -> None:
 async def test_a_call_takes_no_more_than_a_call(tools: Bridge, wrong: dict[str, Any]) -> None:
     asked = json.dumps({**ASKED, "wants": "message", **wrong})
     assert refused(await tools.open(asked))["code"] == "INVALID_OPTIONS"
+
+
+ANSWER = {"type": "unspool_test_models:Answer"}
+
+
+async def test_what_is_missing_is_filled_in(ready: Bridge) -> None:
+    """What was given holds; the model is shown the rest as MISSING (P39)."""
+    heard: list[Request] = cast("Any", sys.modules["unspool_test_models"]).heard
+    listens = {"object": "unspool_test_models:listens"}
+    repair = {"answer": "Answer(n=1)", "fault": "text is missing."}
+    events = await all_events(ready, prompt="", complete={"n": 7}, schema=ANSWER, lm=listens, repair=repair)
+    assert events[-1]["type"] == "parsingFailed"
+    assert [message.role for message in heard[-1].messages] == ["user", "assistant", "user"]
+    assert all(words in heard[-1].messages[0].text for words in ("Complete this", "n=7", "text=MISSING(str)"))
+    assert heard[-1].messages[1].text == "Answer(n=1)"
+    said = {"provider": "scripted", "text": 'Answer(text="a", n=1)'}
+    events = await all_events(ready, complete={"n": 7}, schema=ANSWER, lm=said, returnsMessage=True)
+    assert events[-1]["result"] == {"text": "a", "n": 7}
+    assert events[-1]["message"]["parts"] == [{"type": "text", "text": said["text"]}]
+    many = {"type": "unspool_test_models:Many"}
+    said = {"provider": "scripted", "text": '{"answers":[{"text":"a","n":7},{"text":"x","n":2}]}'}
+    known = {"answers": [{"n": 7}, {"text": "x"}]}
+    events = await all_events(ready, complete=known, schema=many, lm=said, protocol="json")
+    assert events[-1]["result"] == {"answers": [{"text": "a", "n": 7}, {"text": "x", "n": 2}]}
+
+
+@pytest.mark.parametrize("protocol", ["python", "json", None])
+async def test_no_model_is_asked_for_what_is_whole(ready: Bridge, protocol: str | None) -> None:
+    broken = {"provider": "scripted", "text": "never read"}
+    whole = {"text": "a\"'\\", "n": 1}
+    events = await all_events(ready, complete=whole, schema=ANSWER, lm=broken, protocol=protocol, returnsMessage=True)
+    assert events[-1]["result"] == whole
+    assert "message" not in events[-1]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "code", "words"),
+    [
+        ({"schema": {"jsonSchema": {"type": "object"}}}, "UNSUPPORTED", ""),
+        ({"schema": None}, "INVALID_OPTIONS", "give its type"),
+        ({"complete": {"nme": 1}}, "INVALID_OPTIONS", "has 'nme', which is no field of Answer"),
+        ({"complete": {"n": "x"}}, "INVALID_OPTIONS", "What is known cannot be completed. n: "),
+        ({"complete": {"n": "x", "text": "a"}}, "INVALID_OPTIONS", "What is known cannot be completed."),
+        ({"complete": 5}, "INVALID_OPTIONS", "what a value does not have yet"),
+        ({"complete": []}, "INVALID_OPTIONS", "What is known cannot be completed."),
+        ({"maxChars": 0}, "INVALID_OPTIONS", "max_chars"),
+    ],
+)
+async def test_what_cannot_be_completed_is_told_at_once(ready: Bridge, wrong: Any, code: str, words: str) -> None:
+    request = {"complete": {"n": 1}, "schema": ANSWER, "lm": SCRIPT, **wrong}
+    error = refused(await ready.open(json.dumps(request)))
+    assert error["code"] == code
+    assert words in error["message"]

@@ -28,7 +28,18 @@ from unspool.errors import (
     redact,
     shown_url,
 )
-from unspool.messages import AssistantMessage, Message, Origin
+from unspool.messages import (
+    AssistantMessage,
+    Image,
+    Message,
+    Origin,
+    ProviderPart,
+    ReasoningPart,
+    Replay,
+    TextPart,
+    ToolCall,
+    Usage,
+)
 from unspool.structured.py_values import PyName, PyObject, PySet
 
 
@@ -158,6 +169,58 @@ def test_a_message_that_failed_keeps_no_key() -> None:
     assert error.partial.origin == Origin("openai-chat", "m [redacted]", "[redacted]")
     left = error.partial
     errors.blank_out(error, "another-key-0123456789")
+    assert error.partial is left
+
+
+def test_the_parts_of_a_message_that_failed_keep_no_key() -> None:
+    """Ids, addresses and what a provider wants back; all is of the types that it was."""
+    key = "PlainMarker_0123456789"
+    like = "Zm9v-sk-IpXyz0123456789-YmFy"  # as any base64 of URLs may
+    replay = Replay("openai", {"id": key, "list": [{key: f"a {key}"}], "n": 1, "signature": like})
+    words = f"The model said {key}."
+    parts = [
+        TextPart(words, replay=replay),
+        ReasoningPart(words, replay=replay),
+        ToolCall(key, key, f'{{"a": "{key}"}}', replay=replay),
+        ProviderPart(key, replay),
+        Image(f"https://a.test/{key}.png", replay=replay),
+        Image(b"GIF89a"),
+    ]
+    usage = Usage(3, raw={"of": key})
+    error = ProviderError("PROVIDER", "x")
+    error.partial = Message("assistant", parts, finish_reason="stop", usage=usage, metadata={"a": [key], "b": {}})
+    errors.blank_out(error, key)
+    left = error.partial
+    clean = Replay("openai", {"id": "[redacted]", "list": [{"[redacted]": "a [redacted]"}], "n": 1, "signature": like})
+    assert left == Message(
+        "assistant",
+        [
+            TextPart(words, replay=clean),
+            ReasoningPart(words, replay=clean),
+            ToolCall("[redacted]", "[redacted]", f'{{"a": "{key}"}}', replay=clean),
+            ProviderPart("[redacted]", clean),
+            Image("https://a.test/[redacted].png", replay=clean),
+            parts[-1],
+        ],
+        finish_reason="stop",
+        usage=Usage(3, raw={"of": "[redacted]"}),
+        metadata={"a": ["[redacted]"], "b": {}},
+    )
+    assert left.parts[-1] is parts[-1]
+    assert Message.from_wire(json.loads(json.dumps(left.to_wire()))) == left
+    assert pickle.loads(pickle.dumps(left)) == left
+    with pytest.raises(TypeError):
+        left.metadata["c"] = 1  # type: ignore[index]
+    with pytest.raises(TypeError):
+        left.parts[0].replay.data["list"].append(1)  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("key", ["stop", "text", "openai", "assistant"])
+def test_what_is_ours_of_a_message_is_no_key(key: str) -> None:
+    error = ProviderError("PROVIDER", "x")
+    error.partial = Message("assistant", [TextPart("text", replay=Replay("openai", {}))], finish_reason="stop")
+    left = error.partial
+    errors.blank_out(error, key)
     assert error.partial is left
 
 

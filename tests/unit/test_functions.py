@@ -12,6 +12,7 @@ from pydantic import BaseModel
 from tests.support import named, splits
 
 from unspool.answer_stream import QueryStream
+from unspool.completion import complete
 from unspool.contracts import Request
 from unspool.errors import (
     CallCancelledError,
@@ -22,9 +23,9 @@ from unspool.errors import (
     StreamTruncatedError,
     UnspoolError,
 )
-from unspool.functions import complete, query, query_stream, sample
+from unspool.functions import query, query_stream, sample
 from unspool.llms import FunctionModel, OpenAIChat
-from unspool.messages import AssistantMessage, SystemMessage, ToolMessage, ToolResult, UserMessage
+from unspool.messages import AssistantMessage, SystemMessage, ToolCall, ToolMessage, ToolResult, UserMessage
 from unspool.schema import Schema
 from unspool.structured.events import (
     Cancelled,
@@ -161,7 +162,7 @@ async def test_conversations_end_with_our_words() -> None:
     talk = [SystemMessage("s"), UserMessage("q1"), AssistantMessage("a1"), UserMessage("q2")]
     await query(talk, Answer, lm=lm)
     await query(UserMessage("q"), Answer, lm=lm)
-    await query([*talk, AssistantMessage("…"), ToolMessage(ToolResult("c", "42"))], Answer, lm=lm)
+    await query([*talk, AssistantMessage(ToolCall("c", "f", "{}")), ToolMessage(ToolResult("c", "42"))], Answer, lm=lm)
     first, second, third = [request.messages for request in lm.requests]
     assert [message.role for message in first] == ["system", "user", "assistant", "user"]
     assert first[:3] == tuple(talk[:3])
@@ -603,7 +604,7 @@ async def test_a_tool_call_is_no_answer(T: Any) -> None:
     [
         ({"transform": 5}, "transform"),
         ({"lenien": True}, "lenient"),
-        ({"max_repairs": 1}, "only query"),
+        ({"max_repairs": 1}, "only query, complete and LangFunc"),
         ({"name": "Bob"}, "us.Template"),
     ],
 )

@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 
-from unspool.errors import ProviderError
-from unspool.llms import FunctionModel
+from unspool.errors import ProviderError, WireError
+from unspool.llms import FunctionModel, OpenAIChat
 from unspool.message_stream import MessageStream
 from unspool.structured.events import Cancelled, GenerationComplete, GenerationFailed
+from unspool.testing import ScriptedTransport
 
 CALL = {"index": 0, "id": "c1", "function": {"name": "weather", "arguments": '{"city": "Lima"}'}}
 ASKS = [
@@ -80,3 +81,19 @@ async def test_it_is_stopped_while_it_waits(leaves: bool) -> None:
         assert events[0].error.text == "Half"
     assert await call.read() is None
     await gone.wait()
+
+
+async def test_no_error_made_of_the_answer_holds_the_key() -> None:
+    """As of numbers that a page cannot hold: what a server says of an answer may be the key that it was sent."""
+    key = "key-of-the-caller-0123456789"
+    event = b'data: {"id": "%s", "choices": [{"index": 0, "delta": {"content": "Hi"}, "finish_reason": "stop"}]}\n\n'
+    transport = ScriptedTransport([event % key.encode() + b"data: [DONE]\n\n"])
+    lm = OpenAIChat("m", base_url="https://api.test/v1", api_key=key, transport=transport)
+    call = MessageStream(lm.stream("?"))
+    await call.read()
+    error = WireError("UNSAFE_INTEGER", f"Not {key}")
+    call._keep_in(error)
+    assert error.partial is not None and error.partial.origin is not None
+    assert (error.text, error.partial_value, error.partial.text) == ("Hi", "Hi", "Hi")
+    assert error.partial.origin.response_id == "[redacted]"
+    assert key not in repr(error.to_wire())

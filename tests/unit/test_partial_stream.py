@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import copy
 import gc
 import json
-from itertools import pairwise
-from typing import Annotated, Any
+from itertools import pairwise, takewhile
+from typing import Annotated, Any, Literal
 
 import pytest
-from pydantic import BaseModel, BeforeValidator, Field
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import AliasChoices, BaseModel, BeforeValidator, Field, WrapValidator, model_validator
 from tests.support import splits
 
-import unspool as us
 from unspool.contracts import Request
 from unspool.errors import CallCancelledError, ConfigError, OutputValidationError, ProviderError, UnspoolError
 from unspool.functions import query_stream
@@ -163,47 +165,6 @@ async def test_aclose_releases() -> None:
     assert transport.responses[0].closed
 
 
-async def test_events_can_be_read_as_well() -> None:
-    """Both share one place in the stream."""
-    stream = query_stream("?", Report, lm=StaticResponse(TEXT, chunk_chars=5))
-    partials = stream.partials()
-    partial = await anext(partials)
-    async for event in stream:
-        last = event
-    assert isinstance(last, us.GenerationComplete)
-    assert partial.complete and partial.value is last.result
-
-
-async def test_partials_after_reading_are_refused() -> None:
-    stream = query_stream("?", Report, lm=StaticResponse(TEXT, chunk_chars=5))
-    await stream.read()
-    with pytest.raises(ConfigError, match="before reading"):
-        stream.partials()
-    await stream.aclose()
-
-
-async def test_items_are_asked_for_once_and_before_reading() -> None:
-    """The faults that `check` tells do not keep a list in view."""
-    stream = query_stream("?", Report, lm=StaticResponse(TEXT, chunk_chars=5))
-    items = stream.items("items")
-    with pytest.raises(ConfigError, match="once, and before reading"):
-        stream.items("items")
-    assert [item async for item in items] == VALUE.items
-    for check in (None, "report"):
-        stream = query_stream("?", Report, lm=StaticResponse(TEXT, chunk_chars=5), check=check)  # type: ignore[arg-type]
-        await stream.read()
-        with pytest.raises(ConfigError, match="before reading"):
-            stream.items("items")
-        await stream.aclose()
-
-
-async def test_partials_after_reading_are_given_where_faults_are_told() -> None:
-    stream = query_stream("?", Report, lm=StaticResponse(TEXT, chunk_chars=5), check="report")
-    await stream.read()
-    *_, last = [partial async for partial in stream.partials()]
-    assert last.complete and last.value == VALUE
-
-
 @pytest.mark.parametrize("end", ["fails", "is aborted", "is cancelled", "is signalled"])
 async def test_an_answer_that_ends_anywhere_keeps_what_came(end: str) -> None:
     """After each character. What was shown stays readable, nothing is complete, and there is nothing more."""
@@ -230,19 +191,6 @@ async def test_an_answer_that_ends_anywhere_keeps_what_came(end: str) -> None:
         assert partial.snapshot() == shown and not partial.complete
         assert partial.title is None or "Six".startswith(partial.title)
         assert transport.responses[0].closed
-
-
-async def test_two_readers_take_turns() -> None:
-    stream = query_stream("?", Report, lm=StaticResponse(TEXT, chunk_chars=5))
-    first, second = stream.partials(), stream.partials()
-    shown = []
-    while True:
-        try:
-            shown.append((await anext(first)).snapshot())
-            shown.append((await anext(second)).snapshot())
-        except StopAsyncIteration:
-            break
-    assert shown == await watch(query_stream("?", Report, lm=StaticResponse(TEXT, chunk_chars=5)))
 
 
 async def test_an_error_in_the_body_of_the_loop_aborts_the_request() -> None:
@@ -338,13 +286,194 @@ async def test_items_of_python_syntax() -> None:
     assert [item async for item in stream.items("items")] == VALUE.items
 
 
-async def test_items_stop_at_one_that_is_not_valid() -> None:
-    text = '{"title":"t","items":[{"name":"a"},{"name":1},{"name":"c"}]}'
-    came = []
+ITEMS = '{"title":"t","items":[{"name":"a"},{"name":1},{"name":"c"},{"name":"d"}]}'
+"""Whose second item is not valid."""
+
+
+@pytest.mark.parametrize("check", [None, "report"])
+async def test_items_behind_one_that_is_not_valid_come_as_they_close(check: Any) -> None:
+    """The rest of the answer is paid for: the reader gets what it is worth, and then the error."""
+    for chars in (1, 5, len(ITEMS)):
+        stream = query_stream("?", Report, lm=StaticResponse(ITEMS, chars), check=check)
+        came: list[tuple[str, Item]] = []
+        with pytest.raises(OutputValidationError, match=r"items\[1\]\.name") as caught:
+            async for item in stream.items("items"):
+                came.append((stream.text, item))
+        assert [item.name for _, item in came] == ["a", "c", "d"]
+        assert caught.value.text == ITEMS
+        if chars < 5:
+            assert [text for text, _ in came] == [ITEMS[: ITEMS.index(f'"{name}"') + 4] for name in "acd"]
+
+
+@given(st.lists(st.one_of(st.integers(0, 99), st.sampled_from(["x", None, 1.5, [], {}]))), st.integers(1, 9))
+async def test_items_are_the_valid_ones_wherever_the_others_stand(values: list[Any], chars: int) -> None:
+    """As each is judged by itself; the answer is what `query` gives, or fails as it does."""
+    valid = [value for value in values if type(value) is int]
+    for check, given_items in (
+        (None, valid),
+        ("report", valid),
+        ("stop", list(takewhile(lambda value: type(value) is int, values))),
+    ):
+        stream = query_stream("?", list[int], lm=StaticResponse(json.dumps(values), chars), check=check)  # type: ignore[arg-type]
+        came: list[int] = []
+        failed = False
+        try:
+            async for item in stream.items():
+                came.append(item)
+        except OutputValidationError:
+            failed = True
+        assert (came, failed) == (given_items, valid != values)
+        if not failed:
+            assert await stream.result() == values
+
+
+async def test_stop_ends_items_with_the_first_fault_and_aborts_the_request() -> None:
+    """The same items, whether what is behind the fault has arrived with it or not."""
+    fault = ITEMS.index("1}") + 1
+    lm, transport = wire(delta(ITEMS[:fault]), delta(ITEMS[fault:-9]), asyncio.Event())
+    for lm_of_cut in (lm, StaticResponse(ITEMS, 1), StaticResponse(ITEMS)):
+        came: list[Item] = []
+        with pytest.raises(OutputValidationError, match=r"items\[1\]\.name"):
+            async for item in query_stream("?", Report, lm=lm_of_cut, check="stop").items("items"):
+                came.append(item)
+        assert came == [Item(name="a")]
+    assert transport.responses[0].aborted
+
+
+async def test_a_fault_elsewhere_stops_the_items_behind_it() -> None:
+    text = '{"title":1,"items":[{"name":"a"}]}'
+    for chars in (1, len(text)):
+        for check, names in ((None, ["a"]), ("report", ["a"]), ("stop", list[str]())):
+            came: list[str] = []
+            with pytest.raises(OutputValidationError, match="title"):
+                async for item in query_stream("?", Report, lm=StaticResponse(text, chars), check=check).items("items"):  # type: ignore[arg-type]
+                    came.append(item.name)
+            assert came == names
+
+
+async def test_items_of_an_answer_that_breaks_off_come_before_its_error() -> None:
+    came: list[Item] = []
     with pytest.raises(OutputValidationError):
-        async for item in query_stream("?", Report, lm=StaticResponse(text, 5)).items("items"):
+        async for item in query_stream("?", Report, lm=StaticResponse(ITEMS[:-15], 5)).items("items"):
             came.append(item)
-    assert came == [Item(name="a")]
+    assert [item.name for item in came] == ["a", "c"]
+
+
+class Seen(BaseModel):
+    """Its validator sees the data first, and may put right what is not."""
+
+    name: str
+
+    @model_validator(mode="before")
+    @classmethod
+    def named(cls, data: Any) -> Any:
+        return {"name": "none"} if data == {} else data
+
+
+async def test_items_that_a_validator_makes_valid_are_valid() -> None:
+    stream = query_stream(
+        "?", list[Seen], lm=StaticResponse('[{"name":"a"},{},{"name":"c"},{"nam":1},{"name":"e"}]', 3)
+    )
+    came: list[str] = []
+    with pytest.raises(OutputValidationError):
+        async for item in stream.items():
+            came.append(item.name)
+    assert came == ["a", "none", "c", "e"]
+
+
+async def test_an_item_that_only_the_whole_can_judge_holds_back_those_behind_it() -> None:
+    """Until the answer is valid, or cannot be any more; none is lost, and their order stays."""
+
+    def lenient(value: Any, handler: Any, info: Any) -> Any:
+        if info.context is not None and value == 2:
+            raise RuntimeError("not before the end")
+        return handler(value)
+
+    Number = Annotated[int, WrapValidator(lenient)]
+    for text, held, then in (
+        ("[1,2,3,4]", "1", "2 3 4"),
+        ("[1,2,3,x", "1", "3"),
+        ('[1,2,3,"y",5]', "1", "3 5"),
+    ):
+        stream = query_stream("?", list[Number], lm=StaticResponse(text, 1))
+        came: list[tuple[bool, int]] = []
+        with contextlib.suppress(OutputValidationError):
+            async for item in stream.items():
+                came.append((len(stream.text) < 5, item))
+        early = [number for is_early, number in came if is_early]
+        assert " ".join(map(str, early)) == held, text
+        assert " ".join(str(number) for is_early, number in came if not is_early) == then, text
+
+
+async def test_a_list_that_another_spelling_may_replace_comes_at_the_end() -> None:
+    class Spelled(BaseModel):
+        items: list[int] = Field(validation_alias=AliasChoices("items", "things"))
+
+    stream = query_stream("?", Spelled, lm=StaticResponse('{"things":[7,8,9],"items":[1,2]}', 3))
+    assert [item async for item in stream.items("items")] == [1, 2]
+
+
+@pytest.mark.parametrize("transform", [lambda value: [*value, 99], lambda value: None], ids=["longer", "nothing"])
+async def test_items_are_those_of_the_answer_not_of_what_is_made_of_it(transform: Any) -> None:
+    kinds = (list[int], Annotated[list[int], BeforeValidator(lambda value: value)])
+    for kind in kinds:  # the items of the second come at the end
+        stream = query_stream("?", kind, lm=StaticResponse("[1,2,3]", 2), transform=transform)
+        assert [item async for item in stream.items()] == [1, 2, 3]
+        assert await stream.result() == transform([1, 2, 3])
+
+
+async def test_items_of_what_an_application_refuses_are_given_before_its_reason() -> None:
+    def refuse(value: Any) -> Any:
+        raise ValueError("not these")
+
+    kind = Annotated[list[int], BeforeValidator(lambda value: value)]
+    came: list[int] = []
+    with pytest.raises(OutputValidationError, match="not these"):
+        async for item in query_stream("?", kind, lm=StaticResponse("[1,2]", 2), transform=refuse).items():
+            came.append(item)
+    assert came == [1, 2]
+
+
+class Left(BaseModel):
+    kind: Literal["left"]
+    items: list[Item]
+
+
+class Right(BaseModel):
+    kind: Literal["right"]
+    items: list[int]
+
+
+@pytest.mark.parametrize(
+    ("text", "items"),
+    [
+        ('{"kind":"left","items":[{"name":"a"},{"name":"b"}]}', [Item(name="a"), Item(name="b")]),
+        ('{"items":[1,2],"kind":"right"}', [1, 2]),
+        ('{"kind":"right","items":[1,"x",3]}', [1, 3]),
+    ],
+)
+async def test_items_of_a_union(text: str, items: list[Any]) -> None:
+    """F18: known by its discriminator from where that has closed; before, at the end."""
+    wanted = Annotated[Left | Right, Field(discriminator="kind")]
+    for chars in (1, len(text)):
+        came: list[Any] = []
+        with contextlib.suppress(OutputValidationError):
+            async for item in query_stream("?", wanted, lm=StaticResponse(text, chars)).items("items"):
+                came.append(item)
+        assert came == items
+
+
+async def test_a_bad_item_of_a_set_and_of_python_syntax() -> None:
+    for wanted, text, protocol in (
+        (set[int], '[1,"x",2]', "json"),
+        (tuple[int, int, int], '[1,"x",2]', "json"),
+        (list[int], '[1, "x", 2]', "python"),
+    ):
+        came: list[Any] = []
+        with pytest.raises(OutputValidationError):
+            async for item in query_stream("?", wanted, lm=StaticResponse(text, 2), protocol=protocol).items():  # type: ignore[call-overload]
+                came.append(item)
+        assert came == [1, 2], wanted
 
 
 class Nested(BaseModel):

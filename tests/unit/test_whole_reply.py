@@ -75,3 +75,18 @@ def test_a_number_too_long_to_be_shown_is_refused(T: Any) -> None:
             parse(text, T)
     with pytest.raises(OutputValidationError):
         parse("0x" + "f" * 3_500, Annotated[int, Field(le=3)])
+
+
+@pytest.mark.parametrize("protocol", ["python", "json"])
+def test_the_exceptions_of_the_seed(protocol: Any) -> None:
+    """P78 to P81: where langfun, the seed and the port were known to part."""
+    true = "true" if protocol == "json" else "True"
+    for T, text in (
+        (int, true),
+        (float, true),
+        (dict[str, int], '{"a": 1, "a": 2}'),
+        (list[Any], '[{"a": 1, "a": 2}]'),
+    ):
+        with pytest.raises(OutputValidationError, match="OUTPUT_INVALID"):
+            parse(text, T, protocol)
+    assert parse("9007199254740993", int, protocol) == 9007199254740993

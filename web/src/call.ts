@@ -50,6 +50,8 @@ export class Call<T> {
   #nextEvent = 0;
   #path: Path = [];
   #failure: UnspoolError | undefined;
+  /** What rejected the read that was the last. */
+  #broken: UnspoolError | undefined;
   #tail: Promise<unknown> = Promise.resolve();
   #takeBatch: ((text: string) => void) | undefined;
   #interrupt: ((reason: unknown) => void) | undefined;
@@ -103,6 +105,18 @@ export class Call<T> {
     return events.length > 0 ? events : undefined;
   }
 
+  /** Read what is left, with somebody who takes notice of it, and give the result. To be called in order. */
+  async result(note?: (event: StructuredEvent<T>) => void): Promise<T> {
+    for (;;) {
+      const { done, value } = await this.step();
+      if (done === true) break;
+      note?.(value);
+    }
+    if (this.end?.type === "generationComplete") return this.end.result;
+    const left = new UnspoolError("ABORTED", "The stream was left before its end: there is no result.");
+    throw this.end?.error ?? this.#broken ?? this.#withProgress(left);
+  }
+
   /** Read the next event. To be called in order. */
   async step(): Promise<Step<T>> {
     try {
@@ -121,7 +135,8 @@ export class Call<T> {
       if (thrown === CLOSED) return OVER;
       void this.#finish();
       if (thrown === ABORTED) return { done: false, value: this.ended("cancelled", aborted()) };
-      throw this.#withProgress(thrown instanceof UnspoolError ? thrown : protocolError(reasonText(thrown), thrown));
+      this.#broken = this.#withProgress(thrown instanceof UnspoolError ? thrown : protocolError(reasonText(thrown), thrown));
+      throw this.#broken;
     }
   }
 

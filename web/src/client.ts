@@ -5,7 +5,7 @@ import { Connection } from "./connection.js";
 import { endedBy } from "./disposing.js";
 import { UnspoolError } from "./errors.js";
 import { callModel, type ModelCallOptions, type Reply } from "./model-call.js";
-import { ask, type Answered, type WholeQueryOptions } from "./query.js";
+import { ask, fillIn, type Answered, type Completed, type CompletionOptions, type WholeQueryOptions } from "./query.js";
 import { streamOf, type QueryStream } from "./query-stream.js";
 import { prepareQuery, refuseUnknown, type QueryOptions } from "./request.js";
 import type { InputOf, ResultOf, StandardInput, UntypedInput } from "./schema.js";
@@ -112,6 +112,14 @@ export class Unspool extends Structured {
   ): Promise<Answered<T, M>>;
   async query(options: WholeQueryOptions): Promise<unknown> {
     return await ask(this.#connection, options);
+  }
+
+  /**
+   * Have a model fill in what is missing of a value of a Python type, and nothing else: what is given always holds. When
+   * nothing is missing no model is asked. Rejects as `query` does; UNSUPPORTED for a JSON Schema.
+   */
+  async complete<T = unknown, M extends boolean = false>(options: CompletionOptions<M, T>): Promise<Completed<T, M>> {
+    return (await fillIn(this.#connection, options)) as Completed<T, M>;
   }
 
   /**

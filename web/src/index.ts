@@ -21,7 +21,7 @@ export type {
 export type { DeepPartial, ElementAt, ListPath } from "./partial-types.js";
 export { PartialValue, type PartState } from "./partial-value.js";
 export type { ModelCallOptions, Reply, ToolCall } from "./model-call.js";
-export type { Answered, WholeQueryOptions } from "./query.js";
+export type { Answered, Completed, CompletionOptions, WholeQueryOptions } from "./query.js";
 export type { PartialResult, PartialsOptions, QueryStream, Reader } from "./query-stream.js";
 export type { GenerationOptions, Prompt, PromptMessage, QueryOptions, Tool } from "./request.js";
 export type {

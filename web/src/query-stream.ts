@@ -50,18 +50,24 @@ export interface QueryStream<T, Written = T> extends AsyncIterableIterator<Struc
   readonly repairs: readonly Repair[];
   /**
    * Watch the value grow: once after each slice of the network that changed anything, and in the end with the result.
-   * Rejects with the UnspoolError of a failed answer. In place of the events; throws INVALID_OPTIONS when those have been read.
+   * Rejects with the UnspoolError of a failed answer. In place of the events; throws INVALID_OPTIONS when the stream is read already.
    */
   partials(options?: PartialsOptions): Reader<PartialResult<T, Written>>;
   /**
-   * Get the elements of one list of the answer, each as it closes. Of types of Python only those that are valid; with an
-   * element's own Standard Schema, what its `validate()` gives, and the first that it refuses ends the query. Rejects with
-   * the UnspoolError of a failed answer. In place of the events; throws INVALID_OPTIONS when those have been read.
+   * Get the elements of one list of the answer, each as it closes. Of types of Python one that is known not to be valid is
+   * passed over, and the error comes at the end; with `check: "stop"` at once. With an element's own Standard Schema, what its
+   * `validate()` gives, and the first that it refuses ends the query. Rejects with the UnspoolError of a failed answer. In
+   * place of the events; throws INVALID_OPTIONS when the stream is read already.
    *
    * `path`: where the list is, as a list of steps or with dots: `"report.items"`. Default: the answer itself.
    */
   items<const P extends ListPath = "">(path?: P & CheckedPath<Written, P>): Reader<ElementAt<Written, P>>;
   items<E extends StandardSchema>(path: ListPath, element: E): Reader<InferOutput<E>>;
+  /**
+   * Read the stream to its end and give the result, as `query` does; however much of it has been read in whatever way, and as
+   * often as you like. Rejects with the UnspoolError of a failed answer, and with ABORTED when the stream was left before its end.
+   */
+  result(): Promise<T>;
   /** Stop the query: the request is aborted, and Python has let go of it when the promise settles. */
   return(): Promise<IteratorResult<StructuredEvent<T>, undefined>>;
 }
@@ -73,10 +79,13 @@ const abandoned = new FinalizationRegistry<Call<never>>((call) => void call.clos
 
 /** Make the stream that a caller holds. The connection knows only the call inside, so that dropping the stream shows. */
 export function streamOf<T, Written = T>(call: Call<T>): QueryStream<T, Written> {
-  let taken = false;
-  const take = (): void => {
-    if (taken || call.hasBegun) throw invalid("ask for partials() or items() once, before the stream is read");
-    taken = call.reading.judges = true;
+  let way: string | undefined;
+  let note: ((event: StructuredEvent<T>) => void) | undefined;
+  const take = (wanted: string): void => {
+    if (way !== undefined) throw readAlready(way, wanted);
+    if (call.hasBegun) throw invalid(`this stream was left: there is nothing for ${wanted} to read`);
+    way = wanted;
+    call.reading.judges = true;
   };
   const leave = async (): Promise<typeof OVER> => {
     await call.close();
@@ -93,20 +102,30 @@ export function streamOf<T, Written = T>(call: Call<T>): QueryStream<T, Written>
   };
   const events: Omit<QueryStream<T, Written>, typeof Symbol.asyncDispose> = {
     [Symbol.asyncIterator]: () => stream,
-    next: () => call.inOrder(() => call.step()).finally(() => stream), // a stream that somebody waits for is not dropped
+    next: () => {
+      way ??= EVENTS;
+      if (way !== EVENTS) return Promise.reject(readAlready(way, EVENTS));
+      return call.inOrder(() => call.step()).finally(() => stream); // a stream that somebody waits for is not dropped
+    },
     partials({ snapshots = "live" } = {}) {
       if (snapshots !== "live" && snapshots !== "immutable")
         throw invalid('snapshots must be "live" or "immutable"');
-      take();
+      take("partials()");
       return reader(partialsOf<T, Written>(call, snapshots));
     },
     items(path: ListPath = "", element?: StandardSchema): Reader<never> {
       if (element !== undefined && !isStandard(element)) throw invalid("the element's schema must be a Standard Schema");
       if (call.isText) throw invalid("there is no list in a text");
       const list = stepsOf(path);
-      take();
+      take("items()");
       call.reading.items = list;
-      return reader(itemsOf(call, list, element) as Read<never>);
+      const items = itemsOf(call, list, element);
+      note = items.take;
+      return reader(items.read as Read<never>);
+    },
+    result: () => {
+      if (call.end === undefined && (way === undefined || way === EVENTS)) way = "result()";
+      return call.inOrder(() => call.result(note)).finally(() => stream);
     },
     return: leave,
     get text() {
@@ -127,19 +146,24 @@ export function streamOf<T, Written = T>(call: Call<T>): QueryStream<T, Written>
   return stream;
 }
 
+const EVENTS = "events";
+
+/** A second reader would miss what the first has read. */
+function readAlready(way: string, wanted: string): UnspoolError {
+  const left = "its result is in result(), however it is read";
+  return invalid(`this stream is read by ${way} already, so that ${wanted} cannot have it; ${left}`);
+}
+
 type Read<V> = () => Promise<IteratorResult<V, undefined>>;
 
 /** Read without a terminal event: a failure is thrown, once, after what came before it. */
 function batchesOf<T>(call: Call<T>): () => Promise<StructuredEvent<T>[] | undefined> {
-  let failure: UnspoolError | undefined;
+  let isThrown = false;
   return async () => {
-    const thrown = failure;
-    failure = undefined;
-    if (thrown !== undefined) throw thrown;
-    const events = await call.batch();
-    const last = events?.at(-1);
-    if (last !== undefined && "error" in last) failure = last.error;
-    return events;
+    const { end } = call;
+    if (end === undefined || !("error" in end) || isThrown) return await call.batch();
+    isThrown = true;
+    throw end.error;
   };
 }
 
@@ -150,16 +174,19 @@ function partialsOf<T, Written>(call: Call<T>, snapshots: Snapshots): Read<Parti
     const found = call.partial.state(typeof path === "string" ? [path] : path);
     return found === "growing" && call.end?.type === "generationComplete" ? "complete" : found;
   };
+  let isComplete = false;
   return async () => {
     for (;;) {
       const events = await read();
-      if (events === undefined) return OVER;
-      const progress = events.filter((event): event is ProgressEvent => !("result" in event || "error" in event));
+      const { end } = call;
+      if (events === undefined && (isComplete || end?.type !== "generationComplete")) return OVER;
+      const progress = (events ?? []).filter((event): event is ProgressEvent => !("result" in event || "error" in event));
       if (shown !== call.partial) shown.apply(...progress);
       const common = { state, invalid: [...call.invalid] };
-      const last = events.at(-1)!;
-      if (last.type === "generationComplete")
-        return { done: false, value: { ...common, complete: true, value: last.result } };
+      if (end?.type === "generationComplete") {
+        isComplete = true;
+        return { done: false, value: { ...common, complete: true, value: end.result } };
+      }
       if (!progress.some(({ type }) => call.isText || type !== "textDelta")) continue;
       const value = (call.isText ? call.text : shown.value) as DeepPartial<Written> | undefined;
       return { done: false, value: { ...common, complete: false, value } };
@@ -167,21 +194,27 @@ function partialsOf<T, Written>(call: Call<T>, snapshots: Snapshots): Read<Parti
   };
 }
 
-function itemsOf<T>(call: Call<T>, list: Path, element: StandardSchema | undefined): Read<unknown> {
+interface Items<T> {
+  readonly read: Read<unknown>;
+  /** Take notice of an event that somebody else has read. */
+  readonly take: (event: StructuredEvent<T>) => void;
+}
+
+function itemsOf<T>(call: Call<T>, list: Path, element: StandardSchema | undefined): Items<T> {
   const read = batchesOf(call);
   const validate = element && validator(element);
   let ready: { readonly number: number; readonly value: unknown }[] = [];
-  let isBroken = false;
+  let refused: number | undefined;
   const take = (event: StructuredEvent<T>): void => {
     if (event.type !== "fieldEnd" && event.type !== "fieldInvalid") return;
     const number = event.path[list.length];
-    if (isBroken || typeof number !== "number" || !list.every((step, n) => event.path[n] === step)) return;
+    if (typeof number !== "number" || !list.every((step, n) => event.path[n] === step)) return;
     if (event.type === "fieldInvalid") {
-      isBroken = true;
-      ready = ready.filter((item) => item.number < number);
-    } else if (event.path.length === list.length + 1) ready.push({ number, value: event.value });
+      refused = number; // a fault is told before its element closes, or with that
+      ready = ready.filter((item) => item.number !== number);
+    } else if (event.path.length === list.length + 1 && number !== refused) ready.push({ number, value: event.value });
   };
-  return async () => {
+  const next: Read<unknown> = async () => {
     for (;;) {
       const item = ready.shift();
       if (item !== undefined) {
@@ -189,16 +222,14 @@ function itemsOf<T>(call: Call<T>, list: Path, element: StandardSchema | undefin
         if ("value" in checked) return { done: false, value: checked.value };
         ready = [];
         const issues = checked.issues.map(({ path, message }) => ({ path: [...list, item.number, ...path], message }));
-        throw call.ended(
-          "parsingFailed",
-          new UnspoolError("OUTPUT_INVALID", checked.message, { issues, cause: checked.cause }),
-        ).error;
+        call.ended("parsingFailed", new UnspoolError("OUTPUT_INVALID", checked.message, { issues, cause: checked.cause }));
       }
       const events = await read();
       if (events === undefined) return OVER;
       events.forEach(take);
     }
   };
+  return { read: next, take };
 }
 
 function stepsOf(path: unknown): Path {

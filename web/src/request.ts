@@ -117,8 +117,8 @@ export function refuseUnknown(options: unknown, names: readonly string[]): void 
   }
 }
 
-/** Check a query. Throws UnspoolError INVALID_OPTIONS. */
-export function prepareQuery(options: QueryOptions, repair?: Fault): PreparedQuery {
+/** Check a query; of what is known of a value, it asks for the rest. Throws UnspoolError INVALID_OPTIONS. */
+export function prepareQuery(options: QueryOptions, repair?: Fault, complete?: object): PreparedQuery {
   refuseUnknown(options, QUERY_OPTIONS);
   const { schema: given, lm, signal, check, ...rest } = options;
   checkQuestion(options);
@@ -131,7 +131,7 @@ export function prepareQuery(options: QueryOptions, repair?: Fault): PreparedQue
     pageModel: typeof lm === "function" ? lm : undefined,
     text: ({ pageModel, judges = false, items }) => {
       const judged = check ?? (judges && isOfPython ? "report" : undefined);
-      return requestText(lm, pageModel, { ...rest, schema: schema?.wire, check: judged, items, repair });
+      return requestText(lm, pageModel, { ...rest, schema: schema?.wire, check: judged, items, repair, complete });
     },
   };
 }

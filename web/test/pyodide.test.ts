@@ -160,10 +160,15 @@ describe("real Python", { skip }, () => {
     assert.deepEqual(stream.end?.type === "parsingFailed" && stream.end.error.issues.map(({ path }) => path), [
       ["place", "city"],
     ]);
-    const items = us.queryStream({ ...query, lm: scripted('{"place": null, "days": [{"city": "a", "sights": []}, {}]}') });
-    const days = items.items("days");
-    assert.deepEqual((await days.next()).value, { city: "a", sights: [] });
-    assert.equal((await failing(days.next())).code, "OUTPUT_INVALID");
+    const [a, c] = ["a", "c"].map((city) => ({ city, sights: [] }));
+    const lm = scripted(JSON.stringify({ place: c, days: [a, {}, c] }), 5);
+    for (const [check, given] of [[undefined, [a, c]], ["report", [a, c]], ["stop", [a]]] as const) {
+      const items = us.queryStream({ ...query, lm, check });
+      const days = items.items("days");
+      for (const day of given) assert.deepEqual((await days.next()).value, day);
+      assert.equal((await failing(days.next())).code, "OUTPUT_INVALID");
+      assert.equal((await failing(items.result())).code, "OUTPUT_INVALID");
+    }
   });
 
   test("a further turn: with the model's own answer and what was wrong with it", async () => {
@@ -174,6 +179,22 @@ describe("real Python", { skip }, () => {
     assert.deepEqual(given.message.parts, [{ type: "text", text: '{"city": "Rome", "sights": []}' }]);
     const error = await failing(us.query({ ...query, examples: [["Here?", { city: 5 }]] }));
     assert.deepEqual([error.code, /examples\[0\]/.test(error.message)], ["INVALID_OPTIONS", true]);
+  });
+
+  test("what is missing is filled in", async () => {
+    const known = { schema: "places:Trip", value: { place: { city: "Rome" }, days: [VALUE] } } as const;
+    const text = JSON.stringify({ place: { city: "Paris", sights: ["a"] }, days: [VALUE] });
+    const place = { city: "Rome", sights: ["a"], population: null };
+    const asked = { ...known, protocol: "json", returnsMessage: true } as const;
+    const { value, message } = await us.complete<unknown, true>({ ...asked, lm: scripted(text) });
+    assert.deepEqual(value, { place, days: [VALUE] });
+    assert.deepEqual(message?.parts, [{ type: "text", text }]);
+    const whole = await us.complete<unknown, true>({ ...asked, lm: scripted("never read"), value: { place, days: [] } });
+    assert.deepEqual(whole, { value: { place, days: [] }, message: undefined });
+    const wrong = us.complete({ ...known, lm: scripted(text), value: { place: { city: 5 }, days: [] } });
+    assert.equal((await failing(wrong)).code, "INVALID_OPTIONS");
+    const plain = us.complete({ lm: scripted(text), value: {}, schema: { type: "object" } as never });
+    assert.equal((await failing(plain)).code, "UNSUPPORTED");
   });
 
   test("lenient reading names what it has put right", async () => {

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { z } from "zod";
-import type { PartialResult } from "../lib/index.js";
+import type { PartialResult, QueryStream } from "../lib/index.js";
 import { failing, inBoth, inWorker } from "./connections.js";
 import { batches, collect, gate, settle, type Batch } from "./support.js";
 
@@ -125,6 +125,7 @@ test("partials of a text are the text so far", async () => {
       ["Hello", true, "complete"],
     ]);
     assert.equal(stream.partialValue, "Hello");
+    assert.equal(await stream.result(), "Hello");
   }
   us.dispose();
 });
@@ -207,16 +208,28 @@ test("items of the answer itself, and of a list in a list", async () => {
   us.dispose();
 });
 
-test("items: from one that cannot be right on, none is given", async () => {
-  for (const path of [
-    ["days", 1, "n"],
-    ["days", 1],
+test("items: one that cannot be right is passed over, and the error comes at the end", async () => {
+  const fault = (...path: (string | number)[]) => ({ type: "fieldInvalid", path, message: "no", kind: "value" });
+  const more: Batch = [
+    { type: "fieldStart", path: ["days", 2] },
+    { type: "fieldEnd", path: ["days", 2], value: 3 },
+    fault("days", 2),
+    { type: "fieldEnd", path: ["days", 3], value: 4 },
+  ];
+  const [closed, ...rest] = [TRIP[4]!.slice(0, 7), ...TRIP[4]!.slice(7)];
+  const last = rest.slice(-1);
+  for (const events of [
+    [...closed, ...rest.slice(0, 1), fault("days", 1, "n"), ...rest.slice(1)], // told before its record closes
+    [...closed, ...rest.slice(0, 2), fault("days", 1), ...last], // told of the record
+    [...closed, ...rest, fault("days", 1)], // told behind what closed
   ]) {
-    const fault = { type: "fieldInvalid", path, message: "no", kind: "value" };
-    const { us } = await inWorker(batches(...TRIP.slice(0, 4), [...TRIP[4]!, fault], [...END.slice(0, -1), ...FAILED]));
+    const batch = [...events, fault("city"), fault("days")];
+    const { us } = await inWorker(batches(...TRIP.slice(0, 4), batch, more, [...END.slice(0, -1), ...FAILED]));
     const items = us.queryStream(TYPED).items("days");
     assert.deepEqual((await items.next()).value, { n: 1 });
+    assert.deepEqual((await items.next()).value, 4);
     assert.equal((await failing(items.next())).code, "OUTPUT_INVALID");
+    assert.deepEqual(await items.next(), { done: true, value: undefined });
     us.dispose();
   }
 });
@@ -264,13 +277,31 @@ inBoth("leaving partials or items early closes the query", async (make) => {
 test("a stream is read in one way", async () => {
   const { us, python } = await inWorker(batches(...TRIP, END));
   const refused = { code: "INVALID_OPTIONS" };
-  const stream = us.queryStream(QUERY);
-  stream.partials();
-  assert.throws(() => stream.items("days"), refused);
-  assert.throws(() => stream.partials(), refused);
-  const read = us.queryStream(QUERY);
-  await read.next();
-  assert.throws(() => read.partials(), refused);
+  const ways = {
+    events: (stream: QueryStream<unknown>) => stream,
+    "partials()": (stream: QueryStream<unknown>) => stream.partials(),
+    "items()": (stream: QueryStream<unknown>) => stream.items("days"),
+    "result()": (stream: QueryStream<unknown>) => ({ next: () => stream.result() }),
+  };
+  for (const [first, read] of Object.entries(ways)) {
+    for (const [second, readAgain] of Object.entries(ways)) {
+      for (const times of [1, 9]) {
+        const stream = us.queryStream(QUERY);
+        const reader = read(stream);
+        for (let n = 0; n < times; n += 1) await reader.next();
+        const again = async (): Promise<unknown> => readAgain(stream).next();
+        if (second !== "result()" && (first !== "events" || second !== "events")) {
+          await assert.rejects(again, { ...refused, message: new RegExp(`is read by ${first.replace("()", "..")} already`) });
+        } else await again();
+        assert.deepEqual(await stream.result(), VALUE);
+      }
+    }
+  }
+  const left = us.queryStream(QUERY);
+  await left.return();
+  assert.throws(() => left.partials(), refused);
+  assert.throws(() => left.items("days"), refused);
+  const asked = python.requests.length;
   for (const path of [5, null, [{}], { 0: "days" }]) {
     assert.throws(() => us.queryStream({ ...QUERY, schema: {} }).items(path as never), refused);
   }
@@ -279,7 +310,65 @@ test("a stream is read in one way", async () => {
   }
   assert.throws(() => us.queryStream({ prompt: "p", lm: QUERY.lm }).items(), refused);
   assert.throws(() => us.queryStream(QUERY).partials({ snapshots: "frozen" as never }), refused);
-  assert.equal(python.requests.length, 1);
+  assert.equal(python.requests.length, asked);
+  us.dispose();
+});
+
+inBoth("result: whatever has been read, and again", async (make) => {
+  const { us, python } = await make(batches(...TRIP, END));
+  const fresh = us.queryStream(QUERY);
+  assert.deepEqual(await Promise.all([fresh.result(), fresh.result()]), [VALUE, VALUE]);
+  const stream = us.queryStream(QUERY);
+  for await (const event of { [Symbol.asyncIterator]: () => ({ next: () => stream.next() }) }) {
+    if (event.type === "fieldEnd") break; // of this loop: the stream stays
+  }
+  assert.deepEqual(await stream.result(), VALUE);
+  assert.equal(stream.end?.type, "generationComplete");
+  await settle();
+  assert.equal(python.open, 0);
+  us.dispose();
+});
+
+test("result: what it has read is still given by partials and items", async () => {
+  const { us } = await inWorker(batches(...TRIP, END));
+  for (const snapshots of ["live", "immutable"] as const) {
+    const stream = us.queryStream(QUERY);
+    const partials = stream.partials({ snapshots });
+    await partials.next();
+    await stream.result();
+    assert.deepEqual((await collect(partials)).map(({ complete, value }) => [complete, value]), [[true, VALUE]]);
+  }
+  const stream = us.queryStream(QUERY);
+  const items = stream.items("days");
+  assert.deepEqual((await items.next()).value, { n: 1 });
+  await stream.result();
+  assert.deepEqual(await collect(items), [{ n: 2 }]);
+  const unread = us.queryStream(QUERY);
+  const later = unread.items("days");
+  await unread.result();
+  assert.deepEqual(await collect(later), VALUE.days);
+  us.dispose();
+});
+
+inBoth("result: of a failed answer its error, of one that was left ABORTED", async (make) => {
+  const { us } = await make(batches(...TRIP.slice(0, 2), FAILED));
+  const stream = us.queryStream(QUERY);
+  const partials = stream.partials();
+  const error = await failing(stream.result());
+  assert.deepEqual([error.code, error.partialValue], ["OUTPUT_INVALID", { city: "Ro" }]);
+  assert.equal(await failing(stream.result()), error);
+  assert.equal(await failing(partials.next()), error);
+  assert.deepEqual(await partials.next(), { done: true, value: undefined });
+  const left = us.queryStream(QUERY);
+  await left.next();
+  await left.return();
+  for (let n = 0; n < 2; n += 1) {
+    const told = await failing(left.result());
+    assert.deepEqual([told.code, told.text], ["ABORTED", '{"city": ']);
+  }
+  const broken = us.queryStream({ ...QUERY, lm: { ...QUERY.lm, apiKey: () => Promise.reject(new Error("no key")) } as never });
+  const reason = await failing(broken.result());
+  assert.equal(await failing(broken.result()), reason);
   us.dispose();
 });
 

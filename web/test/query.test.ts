@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { z } from "zod";
-import type { Message } from "../lib/index.js";
+import type { Message, Usage } from "../lib/index.js";
 import { failing, inBoth, inWorker } from "./connections.js";
 import type { Batch, FakeRequest, Script } from "./support.js";
 
@@ -94,6 +94,84 @@ test("the message goes with the value, if it is asked for", async () => {
     value: 7,
     message: MESSAGE,
   });
+  us.dispose();
+});
+
+test("what is known goes to Python, in the place of a prompt", async () => {
+  const { us, python } = await inWorker(answers(invalid("a"), valid({ name: "Lima", people: 9 }, MESSAGE)));
+  const { lm } = QUERY;
+  const known = { value: { name: "Lima" }, schema: "models:City", lm } as const;
+  assert.deepEqual(await us.complete({ ...known, maxRepairs: 1 }), { name: "Lima", people: 9 });
+  const sent = python.requests.map(({ complete, schema, protocol, repair }) => ({ complete, schema, protocol, repair }));
+  const first = { complete: { name: "Lima" }, schema: { type: "models:City" }, protocol: undefined, repair: undefined };
+  assert.deepEqual(sent, [first, { ...first, repair: { answer: "a", fault: "not a" } }]);
+  us.dispose();
+});
+
+test("a completion has the options of a query that is waited for", async () => {
+  const { us, python } = await inWorker(answers(invalid("a", { partial: MESSAGE }), valid(5)));
+  const known = { value: [{}], schema: "models:Cities", lm: QUERY.lm, returnsMessage: true } as const;
+  assert.deepEqual(await us.complete({ ...known, default: null }), { value: null, message: MESSAGE });
+  assert.deepEqual(await us.complete({ ...known, protocol: "json" }), { value: 5, message: undefined }, "nobody was asked");
+  assert.equal(python.requests[1]!["protocol"], "json");
+  for (const wrong of [{ value: 5 }, { value: null }, { value: undefined }, { prompt: "p" }, { maxRepairs: 9 }, { nme: 1 }]) {
+    assert.equal((await failing(us.complete({ ...known, ...wrong } as never))).code, "INVALID_OPTIONS");
+  }
+  assert.equal(python.requests.length, 2);
+  us.dispose();
+});
+
+type Counts = Omit<Usage, "type">;
+
+/** The message of an answer that cost this much. */
+const costing = (usage?: Counts): Message => ({
+  ...MESSAGE,
+  ...(usage !== undefined && { usage: { type: "usage", ...usage } }),
+});
+
+test("the message says what all attempts cost", async () => {
+  const asking = { ...QUERY, maxRepairs: 2, returnsMessage: true } as const;
+  const first = costing({ inputTokens: 10, outputTokens: 5, totalTokens: 15, raw: { a: 1 } });
+  const second = costing({ inputTokens: 20, outputTokens: 6, totalTokens: 26, cachedInputTokens: 8, raw: { b: 1 } });
+  const third = costing({ inputTokens: 30, outputTokens: 7, totalTokens: 37, cachedInputTokens: 16, raw: { c: 1 } });
+  const sum = { inputTokens: 60, outputTokens: 18, totalTokens: 78, cachedInputTokens: 24 };
+  const failed = [invalid("a", { partial: first }), invalid("b", { partial: second })];
+  const { us } = await inWorker(answers(...failed, valid(3, third)));
+  assert.deepEqual(await us.query<number, true>(asking), { value: 3, message: costing(sum) });
+  us.dispose();
+  const kept = await inWorker(answers(...failed, invalid("c", { partial: third })));
+  assert.deepEqual(await kept.us.query<number, true>({ ...asking, default: 7 }), { value: 7, message: costing(sum) });
+  kept.us.dispose();
+  const once = await inWorker(answers(valid(3, third)));
+  assert.deepEqual(await once.us.query<number, true>(asking), { value: 3, message: third }, "its own stays as it was");
+  once.us.dispose();
+});
+
+test("what was not reported counts for nothing", async () => {
+  const some = { inputTokens: 3, reasoningTokens: 0 };
+  for (const [first, second, all] of [
+    [undefined, some, some],
+    [some, undefined, some],
+    [some, { inputTokens: null as never, outputTokens: 4 }, { inputTokens: 3, outputTokens: 4, reasoningTokens: 0 }],
+    [undefined, undefined, undefined],
+  ] as [Counts?, Counts?, Counts?][]) {
+    const { us } = await inWorker(answers(invalid("a", { partial: costing(first) }), valid(3, costing(second))));
+    const { message } = await us.query<number, true>({ ...QUERY, maxRepairs: 1, returnsMessage: true });
+    assert.deepEqual(message, costing(all));
+    us.dispose();
+  }
+});
+
+test("what a Standard Schema refused was paid for too", async () => {
+  const used = { inputTokens: 1, outputTokens: 2, totalTokens: 3 };
+  const { us } = await inWorker(answers(valid({ n: 5 }, costing(used)), valid({ n: 1 }, costing(used))));
+  const { message } = await us.query({
+    ...QUERY,
+    schema: z.object({ n: z.number().max(1) }),
+    maxRepairs: 1,
+    returnsMessage: true,
+  });
+  assert.deepEqual(message, costing({ inputTokens: 2, outputTokens: 4, totalTokens: 6 }));
   us.dispose();
 });
 

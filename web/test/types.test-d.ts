@@ -9,6 +9,7 @@ import {
   connect,
   isUnspoolError,
   type BedrockModel,
+  type CompletionOptions,
   type ConnectOptions,
   type GenerationOptions,
   type Message,
@@ -99,6 +100,8 @@ async function watch(): Promise<void> {
     rows: z.array(z.object({ n: z.number(), tags: z.array(z.string()) })).nullable(),
   });
   const stream = us.queryStream({ ...ask, schema });
+  const result = await stream.result();
+  is<Equal<typeof result, z.output<typeof schema>>>();
   for await (const partial of stream.partials()) {
     if (partial.complete) {
       is<Equal<typeof partial.value.when, Date>>();
@@ -147,6 +150,15 @@ void us.query({ ...ask, schema: zodSchema, examples: [["q", { n: "5" }]] });
 void us.query({ ...ask, examples: [["q", "a text"]] });
 void us.queryStream({ ...ask, schema: "m:T", check: "stop", examples: [[[{ role: "user", content: "q" }], { any: 1 }]] });
 
+// What is missing of a value: of types of Python, so what the caller says.
+const known = { value: { name: "Lima" }, schema: "models:City", lm: ask.lm } as const;
+const whole = us.complete<{ name: string }>({ ...known, maxRepairs: 2, examples: [["q", { any: 1 }]] });
+is<Equal<typeof whole, Promise<{ name: string }>>>();
+const guessed = us.complete(known);
+is<Equal<typeof guessed, Promise<unknown>>>();
+const withMessage = us.complete<{ n: number }, true>({ ...known, value: [{}], returnsMessage: true });
+is<Equal<Awaited<typeof withMessage>, { readonly value: { n: number }; readonly message: Message | undefined }>>();
+
 // Calls.
 const called = us.call({ ...ask, tools: [{ name: "f", parameters: { type: "object" } }], toolChoice: "f" });
 is<Equal<typeof called, Promise<Reply>>>();
@@ -168,6 +180,8 @@ void us.queryStream(vagueQuery).partials({ snapshots: undefined });
 declare const vagueWhole: Vague<WholeQueryOptions<undefined, false>>;
 void us.query(vagueWhole);
 void us.query({ ...ask, signal: undefined, schema: zodSchema, options: undefined, maxRepairs: undefined });
+declare const vagueCompletion: Vague<CompletionOptions<false>>;
+void us.complete(vagueCompletion);
 declare const vagueCall: Vague<ModelCallOptions>;
 void us.call(vagueCall);
 declare const vagueConnect: Vague<ConnectOptions>;
@@ -289,6 +303,12 @@ void us.query({ prompt: "p", lm: { provider: "openapi", model: "m" } });
 void us.query({ prompt: "p", lm: { provider: "openai", model: "m", region: "r" } });
 // @ts-expect-error the value of an example is what the model is to write
 void us.query({ ...ask, schema: zodSchema, examples: [["q", { n: 5 }]] });
+// @ts-expect-error a type of Python is needed
+void us.complete({ ...known, schema: zodSchema });
+// @ts-expect-error a value is needed
+void us.complete({ schema: "models:City", lm: onPage });
+// @ts-expect-error a text has no parts
+void us.complete({ ...known, value: "Lima" });
 // @ts-expect-error a stream asks once
 void us.queryStream({ ...ask, maxRepairs: 1 });
 // @ts-expect-error there is no such protocol

@@ -87,6 +87,14 @@ export async function query(options) {
   }
 }
 
+export async function complete(options) {
+  try {
+    return { value: await connection.complete(options) };
+  } catch (error) {
+    return { threw: told(error) };
+  }
+}
+
 /** Read a query for the value that grows: each value as text, with the state of a part, and what was thrown. */
 export async function partials(options, watched, settings) {
   const seen = [];
