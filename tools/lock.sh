@@ -17,7 +17,7 @@ echo uv | compile 3.9 - requirements/uv.txt --universal
 # What the self-hosted folder holds, and what the suite needs inside Pyodide: the same versions as outside, in wheels for
 # Pyodide's Python.
 printf '%s\n' pydantic micropip | compile 3.14 - requirements/pyodide.txt -c requirements/dev.txt
-printf '%s\n' pytest pytest-asyncio hypothesis | compile 3.14 - requirements/pyodide-tests.txt -c requirements/dev.txt
+printf '%s\n' pytest pytest-asyncio hypothesis attrs tzdata | compile 3.14 - requirements/pyodide-tests.txt -c requirements/dev.txt
 # The SDKs whose streams the tests read: the versions of what they share with the rest are the same.
 printf '%s\n' openai anthropic google-genai mistralai cohere boto3 ollama langchain-core ag-ui-protocol |
     compile 3.12 - requirements/sdks.txt -c requirements/dev.txt --universal
