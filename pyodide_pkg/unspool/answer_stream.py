@@ -64,7 +64,8 @@ class QueryStream[T]:
         self._held: StructuredEvent[T] | None = None  # the terminal event, which is still to be transformed
         self._end: StructuredEvent[T] | None = None
         self._way = ""
-        self._reading = self._aborted = self._left = False
+        self._reading = self._joined = self._aborted = self._left = False
+        self._turn: asyncio.Future[None] | None = None  # the end of a read that others wait for
         self._check: Check | None = check
         self._builder: PartialBuilder | None = answer.partial_builder() if check else None
         self._follower: TreeFollower | None = None
@@ -116,35 +117,45 @@ class QueryStream[T]:
     async def result(self) -> T:
         """Read the stream to its end and give the value, as `query` does.
 
-        At any time: in place of the events, `partials()` or `items()`, after some of them, or after all; and again.
+        At any time: in place of the events, `partials()` or `items()`, beside a task that reads them, after some of
+        them, or after all; and again. What it reads is kept for a reader that has begun.
 
         Returns:
             The validated value, or what `transform` made of it.
         Raises:
             UnspoolError: of a failed answer; ABORTED, too, when the stream was left before its end.
-            ConfigError: INVALID_OPTIONS when another task is waiting, or the reading was begun in another event loop.
+            ConfigError: INVALID_OPTIONS when the reading was begun in another event loop, or `transform` itself asks.
         Cancellation:
-            As of `read`.
+            As of `read`; but while another task reads, nothing is aborted.
         """
         end = await self._read_to_end()
         if isinstance(end, GenerationComplete):
             return end.result
-        raise self._failure() or self._without_end()
+        error = self._failure() or self._without_end()
+        raise error.with_traceback(None)  # else each time would leave its frames on the one error
 
     async def _read_to_end(self) -> StructuredEvent[T] | None:
         """Give the terminal event; None when the stream was left before it."""
-        # Whoever wants no events is told none; but what builds a value may need them.
-        tells = self._builder is not None and self._follower is None
         while self._end is None and not self._left:
-            if self._way in ("", _EVENTS) and not self._reading:
-                self._way = "result()"
-            if await self._read(tells) is None:
+            if self._reading:
+                await self._turn_over()
+                continue
+            self._way = self._way or "result()"
+            keeps = self._way == _EVENTS
+            # Whoever wants no events is told none; but what builds a value may need them.
+            tells = keeps or (self._builder is not None and self._follower is None)
+            events = await self._turned(tells, joins=True)
+            if events is None:
                 break
+            if keeps:
+                self._rest.extend(events)
         return self._end
 
     def _failure(self) -> UnspoolError | None:
-        """Give why the answer failed, when it has ended so."""
+        """Give why the answer failed, or that the stream was left, when it has ended so."""
         end = self._end
+        if end is None and self._left:
+            return self._without_end()
         return end.error if isinstance(end, ParsingFailed | GenerationFailed | Cancelled) else None
 
     def _without_end(self) -> UnspoolError:
@@ -164,17 +175,37 @@ class QueryStream[T]:
 
     async def _read(self, tells: bool) -> list[StructuredEvent[T]] | None:
         """Wait for the next events; without progress if nothing is told."""
+        while not self._rest and self._joined:
+            await self._turn_over()
         if self._rest:
             rest = list(self._rest)
             self._rest.clear()
             return rest
         if self._reading:
             raise ConfigError("INVALID_OPTIONS", "Another task is already reading this stream.")
-        self._reading = True
+        return await self._turned(tells)
+
+    async def _turned(self, tells: bool, *, joins: bool = False) -> list[StructuredEvent[T]] | None:
+        """Read, as nobody else does meanwhile; beside a reader, or for him."""
+        self._reading, self._joined = True, joins
         try:
-            return await self._advance(tells)
+            events = await self._advance(tells)
+            if events is None and self._end is None:
+                self._left = True
+            return events
         finally:
-            self._reading = False
+            self._reading = self._joined = False
+            turn, self._turn = self._turn, None
+            if turn is not None and not turn.done():
+                turn.set_result(None)
+
+    async def _turn_over(self) -> None:
+        """Wait until whoever is reading has read."""
+        if self._work is not None and self._work is asyncio.current_task():
+            raise ConfigError("INVALID_OPTIONS", "A transform cannot wait for the end of its own stream.")
+        if self._turn is None:
+            self._turn = asyncio.get_running_loop().create_future()
+        await asyncio.wait([self._turn])  # of several, each may be cancelled
 
     async def _advance(self, tells: bool) -> list[StructuredEvent[T]] | None:
         if self._held is not None:
@@ -183,7 +214,7 @@ class QueryStream[T]:
         events: list[StructuredEvent[T]] = []
         while not events:
             batch = None if self._answer.done else await self._source.read()
-            if batch is None:
+            if batch is None or self._left:
                 return None
             follower = self._follower
             events = self._answer.feed(batch, tells=tells)
@@ -194,6 +225,8 @@ class QueryStream[T]:
         if self._answer.done:
             # Before the reader learns of the end, so that no token is paid for that nobody wants.
             await self._source.aclose()
+            if self._left:
+                return None
             terminal = events.pop()
             if events and self._transform is not None:
                 self._held = terminal  # what a transform waits for holds back nothing that is there
@@ -206,16 +239,23 @@ class QueryStream[T]:
         if isinstance(terminal, GenerationComplete) and self._builder is not None:
             self._builder.accept(terminal.result)
         if isinstance(terminal, GenerationComplete) and self._transform is not None:
+            reader = asyncio.current_task()
+            told = reader.cancelling() if reader else 0
+            is_cancelled = False
             try:
                 result: Any = None if self._is_stopped() else self._transform(terminal.result)
                 if isawaitable(result):
                     result = await self._awaited(result)
                 terminal.result = result
+            except asyncio.CancelledError:
+                if reader is None or reader.cancelling() > told:
+                    raise
+                is_cancelled = True  # what the transform waited for
             except Exception as error:  # the application's own words on why the answer will not do
                 terminal = self._answer.turned_down(error)
             if self._left:
                 return None
-            if self._is_stopped():
+            if is_cancelled or self._is_stopped():
                 terminal = self._answer.stopped()
         if isinstance(terminal, GenerationComplete):
             if self._builder is not None:
@@ -229,7 +269,7 @@ class QueryStream[T]:
         return self._aborted or (self._listener is not None and self._listener.is_set())
 
     async def _awaited(self, result: Awaitable[Any]) -> Any:
-        """Wait for an asynchronous transform, unless somebody stops the call; then there is no result."""
+        """Wait for an asynchronous transform, unless the call is stopped; then there is no result."""
         work = self._work = asyncio.ensure_future(result)
         stop = self._stop = work.get_loop().create_future()
         if self._listener is not None:
@@ -238,9 +278,9 @@ class QueryStream[T]:
             try:
                 await asyncio.wait([work, stop], return_when=asyncio.FIRST_COMPLETED)
             finally:
-                if not work.done():
+                if not work.done() and not stop.done():
                     work.cancel()
-                    await release.released(work, "A transform")
+                await release.wait_for_end(work, "A transform")
         finally:
             self._work = self._stop = None
             if self._listener is not None:
@@ -250,8 +290,9 @@ class QueryStream[T]:
 
     def _end_wait(self) -> None:
         """Have the reader stop waiting for the transform."""
-        if self._stop is not None and not self._stop.done():
+        if self._work is not None and self._stop is not None and not self._stop.done():
             self._stop.set_result(None)
+            self._work.cancel()  # at once, so that it does not begin if it has not
 
     def partials(self) -> Partials[T]:
         """Watch the value grow.
@@ -342,7 +383,7 @@ class QueryStream[T]:
         work = self._work
         if work is not None and work is not asyncio.current_task():  # a transform may leave its own stream
             self._end_wait()
-            await asyncio.wait([work], timeout=release.RELEASE_S)
+            await release.ends_in_time(work)
         await self._source.aclose()
 
     def _keep_in(self, error: UnspoolError) -> None:

@@ -11,8 +11,10 @@ import contextlib
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Self, Unpack, cast
 
+from unspool.blanking import blank_out
 from unspool.contracts import ProviderDecoder, Request, Response, Signal
 from unspool.errors import (
     CallCancelledError,
@@ -21,12 +23,12 @@ from unspool.errors import (
     ProviderError,
     UnspoolError,
     WireError,
-    blank_out,
-    typed,
 )
+from unspool.foreign_error import typed
 from unspool.messages import Message
 from unspool.options import CallOptions, Prompt, build_request, check_options
-from unspool.release import Insistence, closed
+from unspool.printable import said_by
+from unspool.release import Patience, close
 from unspool.signals import SignalListener
 from unspool.signature import SpelledOut
 from unspool.stream.assembler import BlockAssembler
@@ -185,7 +187,7 @@ class ChunkStream:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._reader: asyncio.Task[Any] | None = None
         self._interrupts = 0
-        self._insistence = Insistence()
+        self._cancelled_before = 0
         self._over = False
 
     @property
@@ -218,13 +220,13 @@ class ChunkStream:
         if (self._loop or reader.get_loop()) is not reader.get_loop():
             raise ConfigError("INVALID_OPTIONS", "Read a stream on in the event loop in which its reading was begun.")
         self._loop = reader.get_loop()
-        cancelled_before = reader.cancelling()
+        self._cancelled_before = reader.cancelling()
         self._reader = reader
         try:
             chunks = await self._advance()
         except asyncio.CancelledError:
-            self._insistence.end()
-            if self._take_back(reader, cancelled_before):
+            is_told = reader.cancelling() > self._cancelled_before
+            if self._take_back(reader) or not is_told:  # what the model waited for was cancelled, if nobody was told
                 chunks = [] if self._left else await self._end(CallCancelledError())
             else:
                 if not self._over:
@@ -237,8 +239,7 @@ class ChunkStream:
             raise
         finally:
             self._reader = None
-            self._insistence.end()
-            self._take_back(reader, cancelled_before)
+            self._take_back(reader)
         return chunks or None
 
     def __aiter__(self) -> Self:
@@ -303,8 +304,12 @@ class ChunkStream:
             if self._response is None or self._machine is None:
                 if self._listener is not None:
                     self._listener.start()
-                self._credential = await self._model._credential()  # pyright: ignore[reportPrivateUsage]
-                self._response = await self._model._open(self._request, self._credential)  # pyright: ignore[reportPrivateUsage]
+                model = self._model
+                self._credential = await Patience(model._credential, model)  # pyright: ignore[reportPrivateUsage]
+                self._heed()
+                opening = partial(model._open, self._request, self._credential)  # pyright: ignore[reportPrivateUsage]
+                self._response = await Patience(opening, model)
+                self._heed()
                 if not 200 <= self._response.status < 300:
                     raise await self._refusal(self._response)
                 blame = WireError
@@ -314,9 +319,8 @@ class ChunkStream:
                 )
             while True:
                 blame = NetworkError
-                data = await self._response.read()
-                if self._aborted:  # and whoever was waiting in there did not mind
-                    raise CallCancelledError
+                data = await Patience(self._response.read, self._model)
+                self._heed()
                 blame = WireError
                 chunks = self._machine.finish() if data is None else self._machine.feed(data)
                 if self._machine.done:
@@ -329,9 +333,13 @@ class ChunkStream:
 
     async def _refusal(self, response: Response) -> UnspoolError:
         body = bytearray()
+
+        async def reading() -> Any:
+            return await Patience(response.read, self._model)
+
         try:
             async with time_limit(ERROR_BODY_TIMEOUT_S):
-                while len(body) < MAX_ERROR_BODY_BYTES and isinstance(data := await response.read(), bytes):
+                while len(body) < MAX_ERROR_BODY_BYTES and isinstance(data := await reading(), bytes):
                     body += data
         except CallCancelledError:
             raise
@@ -343,7 +351,7 @@ class ChunkStream:
         except Exception as error:  # the status stands, whatever became of the words
             return ProviderError(
                 "PROVIDER",
-                f"The provider answered with status {response.status}, and its words could not be read ({error}).",
+                f"The provider answered with status {response.status}; its words could not be read ({said_by(error)}).",
                 retryable=response.status >= 500,
                 status=response.status,
             )
@@ -354,7 +362,6 @@ class ChunkStream:
     async def _finish(self, chunks: list[Chunk]) -> list[Chunk]:
         """Close the response, or let what is left of a whole answer come; only then give the terminal chunk."""
         self._over = True
-        self._insistence.end()
         try:
             self._record(chunks)
             if self.error is None and isinstance(self._response, Draining):
@@ -397,20 +404,22 @@ class ChunkStream:
         if inside:  # from a callback of our own wait; a task cannot wake itself
             self._reader.get_loop().call_soon(self._interrupt)
         else:
-            self._cancel_reader()
-            self._insistence.begin(self._cancel_reader, f"The wait for {self._model!r}", self._reader.get_loop())
-
-    def _cancel_reader(self) -> None:
-        if self._reader is not None:
             self._interrupts += 1
             self._reader.cancel()
 
-    def _take_back(self, reader: asyncio.Task[Any], cancelled_before: int) -> bool:
+    def _heed(self) -> None:
+        """Go no further when the call was aborted or its reader cancelled, and whoever was waited for ignored it."""
+        if self._reader is not None and self._reader.cancelling() > self._cancelled_before:
+            raise asyncio.CancelledError
+        if self._aborted:
+            raise CallCancelledError
+
+    def _take_back(self, reader: asyncio.Task[Any]) -> bool:
         """Undo the cancellations that were ours; give whether there were any and no one else's is left."""
         ours, self._interrupts = self._interrupts, 0
         for _ in range(ours):
             reader.uncancel()
-        return ours > 0 and reader.cancelling() <= cancelled_before
+        return ours > 0 and reader.cancelling() <= self._cancelled_before
 
     def _leave(self) -> None:
         self._drop()
@@ -430,6 +439,6 @@ class ChunkStream:
 
     async def _release(self) -> None:
         if self._response is not None:
-            await closed(self._response.close, f"The closing of an answer of {self._model!r}")  # however badly
+            await close(self._response.close, f"The closing of an answer of {self._model!r}")  # however badly
         if self._listener is not None:
             await self._listener.close()

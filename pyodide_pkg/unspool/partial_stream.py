@@ -7,26 +7,16 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Any, Protocol, Self, cast
+from typing import Any, Protocol, Self
 
-from unspool.errors import ConfigError, UnspoolError
+from unspool.errors import UnspoolError
 from unspool.schema import Schema
-from unspool.schema.attrs_class import attribute_names
+from unspool.schema.part_paths import PartPaths
 from unspool.schema.partial import Partial
 from unspool.schema.partial_builder import PartialBuilder
-from unspool.schema.shape import (
-    AnyShape,
-    CollectionShape,
-    MappingShape,
-    Record,
-    Scalar,
-    Shape,
-    TupleShape,
-    UnionShape,
-)
 from unspool.structured.events import StructuredEvent, TextDelta
 
-Path = tuple[str | int, ...]
+Path = tuple[Any, ...]
 type Read[T] = Callable[[], Awaitable[list[StructuredEvent[T]] | None]]
 """Waits for the next events of a stream, as `QueryStream.read`."""
 
@@ -130,50 +120,4 @@ def list_path(path: str | Sequence[str | int], schema: Schema[Any] | None) -> Pa
     Raises:
         ConfigError: INVALID_OPTIONS when the type has no list there.
     """
-    if isinstance(path, str):
-        steps: Path = tuple(path.split(".")) if path else ()
-    elif isinstance(cast(Any, path), Sequence):
-        steps = tuple(path)
-    else:
-        raise ConfigError("INVALID_OPTIONS", "path must be a tuple of names and numbers, or a text with dots.")
-    if schema is not None:
-        shape = AnyShape() if schema.python_type is None else schema.python_type.shape
-        found = _read_path(shape, steps, is_text=isinstance(path, str))
-        if found is not None:
-            return found
-    name = "text" if schema is None else schema.name
-    where = ".".join(map(str, steps)) or "its root"
-    raise ConfigError("INVALID_OPTIONS", f"There is no list in {name} at {where}.")
-
-
-def _read_path(shape: Shape, path: Path, *, is_text: bool) -> Path | None:
-    """Give the path of a list as the value has it; None when it leads to none."""
-    if isinstance(shape, UnionShape):
-        found = (_read_path(member, path, is_text=is_text) for member in shape.members)
-        return next((path for path in found if path is not None), None)
-    if not path:
-        return () if isinstance(shape, CollectionShape | TupleShape | AnyShape) else None
-    step = path[0]
-    number = int(step) if is_text and isinstance(step, str) and step.isdecimal() else step
-    within: list[Shape] = []
-    match shape:
-        case Record():
-            fields = [field for record in (shape, *shape.subclasses) for field in record.shown]
-            attributes = attribute_names(shape.cls)
-            within = [field.shape for field in fields if step in (field.name, attributes.get(field.name))]
-            step = attributes.get(str(step), step)
-            within += [] if within or shape.extra is None else [shape.extra]
-        case CollectionShape() if isinstance(number, int):
-            step, within = number, [shape.items]
-        case TupleShape() if isinstance(number, int) and number < len(shape.items):
-            step, within = number, [shape.items[number]]
-        case MappingShape():
-            step = number if isinstance(shape.keys, Scalar) and shape.keys.name == "int" else step
-            within = [shape.values]
-        case AnyShape():
-            step = number
-            within = [shape]
-        case _:
-            pass
-    rest = (_read_path(inner, path[1:], is_text=is_text) for inner in within)
-    return next(((step, *more) for more in rest if more is not None), None)
+    return PartPaths(schema).list_at(path)

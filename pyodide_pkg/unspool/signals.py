@@ -16,7 +16,7 @@ from typing import Any, Protocol
 
 from unspool.contracts import Signal
 from unspool.errors import ConfigError
-from unspool.release import released
+from unspool.release import wait_for_end
 
 _waiters: set[asyncio.Task[None]] = set()
 """Keeps waiting tasks from being garbage together with a stream in a cycle: a task must be cancelled before it goes."""
@@ -74,11 +74,11 @@ class SignalListener:
                 self._waiter.cancel()
 
     async def close(self) -> None:
-        """Listen no more, and wait until no task is left; not for a signal that does not mind. Idempotent."""
+        """Listen no more, and wait until no task is left; not for a signal that ignores cancellation. Idempotent."""
         self.stop()
         waiter, self._waiter = self._waiter, None
         if waiter is not None:
-            await released(waiter, f"The wait of a signal ({type(self._signal).__name__})")
+            await wait_for_end(waiter, f"The wait of a signal ({type(self._signal).__name__})")
 
 
 def _heard(waiter: asyncio.Task[None]) -> None:

@@ -11,7 +11,7 @@ import inspect
 import sys
 from typing import Any, Protocol
 
-from unspool.release import released
+from unspool.release import wait_for_end
 
 MAX_BUSY_S = 0.004
 """How long items are read without a turn of the event loop: a quarter of a frame."""
@@ -76,7 +76,7 @@ class Source:
 
     async def _close(self) -> None:
         work = asyncio.Task(self._tap.close(), loop=asyncio.get_running_loop(), eager_start=True)
-        await released(work, f"The closing of {self._name}")
+        await wait_for_end(work, f"The closing of {self._name}")
         if work.done() and not work.cancelled():
             work.result()
 
@@ -155,7 +155,7 @@ class _Pump:
     async def close(self) -> None:
         if self._task is not None:
             self._task.cancel()
-            await released(self._task, "The reading of an iterable")
+            await wait_for_end(self._task, "The reading of an iterable")
         await self._tap.close()
 
     async def _run(self) -> None:

@@ -831,7 +831,7 @@ async def test_sample_takes_prompts(prompts: Any) -> None:
 @pytest.mark.parametrize("way", ["end", "aclose", "abort", "signal", "abort while reading", "aclose while reading"])
 async def test_a_model_that_does_not_close_delays_nobody(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """F44: what its function waits for when it is told to stop is cancelled after a second; here, at once."""
-    monkeypatch.setattr("unspool.release.RELEASE_S", 0)
+    monkeypatch.setattr("unspool.release.GRACE_S", 0)
     ended: list[str] = []
     waiting, never, signal = asyncio.Event(), asyncio.Event(), asyncio.Event()
 
@@ -868,7 +868,7 @@ async def test_a_model_that_does_not_close_delays_nobody(way: str, monkeypatch: 
 
 @pytest.mark.host  # the limit is a timer of JavaScript there, which a blocking loop never sees
 async def test_a_model_that_cannot_be_cancelled_is_told_of(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("unspool.release.RELEASE_S", 0)
+    monkeypatch.setattr("unspool.release.GRACE_S", 0)
     let_go = asyncio.Event()
 
     async def stubborn(_request: Request) -> AsyncIterator[Any]:
@@ -890,38 +890,136 @@ async def test_a_model_that_cannot_be_cancelled_is_told_of(monkeypatch: pytest.M
 
 
 @pytest.mark.host  # the limit is a timer of JavaScript there, which a blocking loop never sees
-async def test_a_reader_that_cannot_be_cancelled_is_told_of(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its function holds it, whatever is done; what follows is as if it had not."""
-    monkeypatch.setattr("unspool.release.RELEASE_S", 0)
-    waiting, let_go, refused = asyncio.Event(), asyncio.Event(), asyncio.Event()
-    times: list[int] = []
+@pytest.mark.parametrize("way", ["abort", "aclose", "signal", "cancel"])
+async def test_a_model_that_ignores_cancellation_holds_no_reader(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """F44: it is closed where it stands, and told of once."""
+    monkeypatch.setattr("unspool.release.GRACE_S", 0)
+    waiting, signal = asyncio.Event(), asyncio.Event()
+    said: list[str] = []
 
     async def stubborn(_request: Request) -> AsyncIterator[Any]:
-        yield "a"
-        waiting.set()
-        while not let_go.is_set():
-            try:
-                await let_go.wait()
-            except asyncio.CancelledError:
-                times.append(1)
-                if len(times) > 3:
-                    refused.set()
+        try:
+            yield "a"
+            waiting.set()
+            while True:
+                try:
+                    await asyncio.Event().wait()
+                except asyncio.CancelledError:
+                    said.append("no")
+        finally:
+            said.append("closed")
 
-    stream = FunctionModel(stubborn).stream("Hi")
+    stream = FunctionModel(stubborn).stream("Hi", signal=signal)
     reader = asyncio.ensure_future(read_all(stream))
     await waiting.wait()
     with pytest.warns(RuntimeWarning, match=r"The wait for FunctionModel\('function'\) was cancelled") as told:
-        stream.abort()
-        await refused.wait()
+        if way == "abort":
+            stream.abort()
+        elif way == "aclose":
+            await stream.aclose()
+        elif way == "signal":
+            signal.set()
+        else:
+            reader.cancel()
+        await asyncio.wait([reader])
+        await turns(2)
     assert len(told) == 1
-    let_go.set()
-    chunks = await reader
+    assert said == ["no", "no", "closed"]
+    assert reader.cancelling() == (1 if way == "cancel" else 0)
+    if way == "cancel":
+        assert reader.cancelled()
+    elif way == "aclose":
+        assert text_of(reader.result()) == "a"
+    else:
+        assert the_finish(reader.result()).reason == "aborted"
+    assert stream.message.text == "a"
+
+
+@pytest.mark.host  # the limit is a timer of JavaScript there, which a blocking loop never sees
+@pytest.mark.parametrize("where", ["credential", "open", "read"])
+async def test_a_cancelled_reader_is_held_nowhere(where: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """asyncio.timeout around a call ends, though what it cancels waits anew."""
+    monkeypatch.setattr("unspool.release.GRACE_S", 0)
+    ended: list[str] = []
+
+    async def wait(*_args: Any) -> Any:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            try:
+                await asyncio.Event().wait()
+            finally:
+                ended.append(where)
+
+    async def reads(_request: Request) -> AsyncIterator[str]:
+        await wait()
+        yield "never"
+
+    lm: LanguageModel
+    if where == "credential":
+        lm = OpenAIChat("m", base_url="https://api.test/v1", api_key=wait, transport=ScriptedTransport([]))
+    else:
+        lm = FunctionModel(wait if where == "open" else reads)
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0.001):
+            await lm.call("Hi")
+    assert ended == [where]
+
+
+async def test_a_cancellation_is_not_lost_in_what_a_model_makes_of_it() -> None:
+    """Neither in an error of its cleanup nor in a piece it gives instead."""
+    for fails in (True, False):
+        waiting = asyncio.Event()
+
+        async def model(_request: Request, waiting: asyncio.Event = waiting, fails: bool = fails) -> AsyncIterator[str]:
+            yield "a"
+            waiting.set()
+            try:
+                await asyncio.Event().wait()
+            except asyncio.CancelledError:
+                if fails:
+                    raise OSError("already closed") from None
+            yield "b"
+
+        stream = FunctionModel(model).stream("Hi")
+        reader = asyncio.ensure_future(read_all(stream))
+        await waiting.wait()
+        reader.cancel()
+        await asyncio.wait([reader])
+        assert reader.cancelled()
+        assert (stream.message.text, stream.message.finish_reason, stream.error) == ("a", "aborted", None)
+        assert await stream.read() is None
+
+
+async def test_a_limit_of_a_function_is_its_own() -> None:
+    seen: list[str] = []
+
+    async def limited(_request: Request) -> AsyncIterator[str]:
+        async with asyncio.timeout(5):
+            yield "a"
+            try:
+                async with asyncio.timeout(0):
+                    await asyncio.Event().wait()
+            except TimeoutError:
+                seen.append("timed out")
+            yield "b"
+
+    chunks = await read_all(FunctionModel(limited).stream("Hi"))
+    assert (text_of(chunks), the_finish(chunks).reason, seen) == ("ab", "stop", ["timed out"])
+
+
+async def test_a_model_whose_own_work_was_cancelled_cancels_nobody() -> None:
+    async def cancelled(_request: Request) -> AsyncIterator[str]:
+        yield "a"
+        raise asyncio.CancelledError
+
+    chunks = await read_all(FunctionModel(cancelled).stream("Hi"))
     assert (text_of(chunks), the_finish(chunks).reason) == ("a", "aborted")
 
 
 @pytest.mark.host  # the limit is a timer of JavaScript there, which a blocking loop never sees
 async def test_a_response_that_does_not_close_costs_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("unspool.release.RELEASE_S", 0)
+    monkeypatch.setattr("unspool.release.GRACE_S", 0)
     cancelled: list[bool] = []
 
     async def close(_self: ScriptedResponse) -> None:

@@ -187,6 +187,9 @@ async def test_an_answer_that_ends_anywhere_keeps_what_came(end: str) -> None:
             with pytest.raises(UnspoolError) as caught:
                 await anext(partials)
             assert caught.value.text == TEXT[:cut]
+        if end == "is cancelled":  # and somebody reads on
+            with pytest.raises(CallCancelledError, match="left"):
+                await anext(partials)
         assert [more async for more in partials] == []
         assert partial.snapshot() == shown and not partial.complete
         assert partial.title is None or "Six".startswith(partial.title)
@@ -521,6 +524,33 @@ async def test_items_of_a_list_behind_a_key_of_digits() -> None:
         assert [item async for item in stream.items(path)] == VALUE.items
 
 
+class Aliased(BaseModel):
+    things: list[Item] = Field(alias="theThings")
+
+
+@pytest.mark.parametrize("path", ["things", "theThings", ("theThings",)])
+@pytest.mark.parametrize("protocol", ["json", "native", "python"])
+async def test_items_by_both_names_of_a_field(path: Any, protocol: Any) -> None:
+    value = Aliased(theThings=VALUE.items)
+    text = format_value(value, "python") if protocol == "python" else value.model_dump_json(by_alias=True)
+    stream = query_stream("?", Aliased, lm=StaticResponse(text, 9), protocol=protocol)
+    assert [item async for item in stream.items(path)] == VALUE.items
+
+
 def test_text_has_no_items() -> None:
     with pytest.raises(ConfigError, match="no list in text"):
         list_path("", None)
+
+
+@pytest.mark.parametrize("text", ['true"t":"x","p":[],"d":{}}', '12 [1]"a"', '"" {"n":1}', '"a" {"n":1}'])
+async def test_partials_are_the_same_with_and_without_events(text: str) -> None:
+    """A number or such at the root, which no event tells of, hides no value that comes after it."""
+    seen: list[Any] = []
+    for options in ({}, {"check": "report"}):
+        stream: Any = query_stream("q", list[int], lm=StaticResponse(text, chunk_chars=1), **options)  # type: ignore[call-overload]
+        with pytest.raises(OutputValidationError) as caught:
+            seen.append(shown := [])
+            async for partial in stream.partials():
+                shown.append((partial.snapshot(), len(partial.invalid)))
+        shown.append((caught.value.message, caught.value.partial_value))
+    assert seen[0] == seen[1]

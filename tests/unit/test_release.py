@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+import contextlib
+import gc
+import weakref
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextvars import ContextVar
 
 import pytest
 
 from unspool import release
-from unspool.release import Insistence, closed, released
+from unspool.release import Patience, close, ends_in_time, wait_for_end
 
 pytestmark = pytest.mark.host  # the limit is a timer of JavaScript there, which a blocking loop never sees
 
@@ -16,7 +20,7 @@ pytestmark = pytest.mark.host  # the limit is a timer of JavaScript there, which
 @pytest.fixture(autouse=True)
 async def no_patience(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[None]:
     """The time is over at once, and in the end nothing runs."""
-    monkeypatch.setattr("unspool.release.RELEASE_S", 0)
+    monkeypatch.setattr("unspool.release.GRACE_S", 0)
     before = asyncio.all_tasks()
     yield
     for _ in range(3):
@@ -26,12 +30,10 @@ async def no_patience(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[None]:
 
 
 class Stubborn:
-    """Minds no cancellation until it is let go."""
+    """Ignores cancellation until it is let go."""
 
     def __init__(self) -> None:
         self.let_go = asyncio.Event()
-        self.cancelled_often = asyncio.Event()
-        self._cancelled = 0
         self.task = asyncio.ensure_future(self._run())
 
     async def _run(self) -> None:
@@ -39,9 +41,7 @@ class Stubborn:
             try:
                 await self.let_go.wait()
             except asyncio.CancelledError:
-                self._cancelled += 1
-                if self._cancelled == 4:
-                    self.cancelled_often.set()
+                continue
 
 
 async def test_what_ends_in_time_is_waited_for() -> None:
@@ -53,33 +53,33 @@ async def test_what_ends_in_time_is_waited_for() -> None:
     async def fails() -> None:
         raise OSError("gone")
 
-    release.RELEASE_S = 60
+    release.GRACE_S = 60
     for work in (closes(), fails()):
         task = asyncio.ensure_future(work)
-        await released(task, "It")
+        await wait_for_end(task, "It")
         assert task.done()
-    await released(task, "It")
+    await wait_for_end(task, "It")
     assert done == ["closed"]
 
 
 async def test_what_does_not_end_is_cancelled() -> None:
     forever = asyncio.ensure_future(asyncio.Event().wait())
-    await released(forever, "It")
+    await wait_for_end(forever, "It")
     assert forever.cancelled()
     future = asyncio.get_running_loop().create_future()
-    await released(future, "It")
+    await wait_for_end(future, "It")
     assert future.cancelled()
 
 
 @pytest.mark.parametrize("told", [True, False])
-async def test_what_does_not_mind_is_left_and_told_of(told: bool) -> None:
+async def test_what_ignores_cancellation_is_left_and_told_of(told: bool) -> None:
     """Once cancelled it is not cancelled again: it has had its time."""
     stubborn = Stubborn()
     await asyncio.sleep(0)
     if told:
         stubborn.task.cancel()
     with pytest.warns(RuntimeWarning, match="The source was cancelled, and has not ended 0 s later"):
-        await released(stubborn.task, "The source")
+        await wait_for_end(stubborn.task, "The source")
         await asyncio.sleep(0)
     assert stubborn.task in release._late
     stubborn.let_go.set()
@@ -87,9 +87,9 @@ async def test_what_does_not_mind_is_left_and_told_of(told: bool) -> None:
 
 
 async def test_who_waits_may_leave_and_the_work_is_cancelled() -> None:
-    release.RELEASE_S = 60
+    release.GRACE_S = 60
     work = asyncio.ensure_future(asyncio.Event().wait())
-    waiting = asyncio.ensure_future(released(work, "It"))
+    waiting = asyncio.ensure_future(wait_for_end(work, "It"))
     await asyncio.sleep(0)
     waiting.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -98,19 +98,181 @@ async def test_who_waits_may_leave_and_the_work_is_cancelled() -> None:
     assert work.cancelled()
 
 
-async def test_insisting_goes_on_and_tells_once() -> None:
-    stubborn = Stubborn()
+async def test_waiting_for_the_grace_period_cancels_nothing() -> None:
+    future = asyncio.get_running_loop().create_future()
+    assert not await ends_in_time(future)
+    assert not future.done()
+    future.set_result(None)
+    assert await ends_in_time(future)
+
+
+# Patience
+
+STAGE: ContextVar[str] = ContextVar("STAGE", default="")
+
+
+async def begun(call: Callable[[], Awaitable[object]]) -> asyncio.Task[object]:
+    """Wait for a call in a task of its own, until it waits itself."""
+
+    async def wait() -> object:
+        return await Patience(call, "it")
+
+    task = asyncio.ensure_future(wait())
     await asyncio.sleep(0)
-    with pytest.warns(RuntimeWarning, match="The reader") as told:
-        insistence = Insistence()
-        for _ in range(2):
-            insistence.begin(stubborn.task.cancel, "The reader", asyncio.get_running_loop())
-        await stubborn.cancelled_often.wait()
+    return task
+
+
+async def test_what_is_waited_for_in_peace_is_as_if_awaited() -> None:
+    """In the same task and context, and its limits on time are its own, though it minds them slowly."""
+    waited: list[str] = []
+
+    async def limited() -> str:
+        STAGE.set("set in there")
+        waited.append(str(asyncio.current_task() is here))
+        try:
+            async with asyncio.timeout(0):
+                await asyncio.Event().wait()
+        except TimeoutError:
+            waited.append("timed out")
+        for _ in range(5):
+            await asyncio.sleep(0)
+        return "given"
+
+    async def fails() -> None:
+        await asyncio.sleep(0)
+        raise OSError("gone")
+
+    here = asyncio.current_task()
+    assert here is not None
+    assert await Patience(limited, "it") == "given"
+    assert (STAGE.get(), waited, here.cancelling()) == ("set in there", ["True", "timed out"], 0)
+    with pytest.raises(OSError, match="gone"):
+        await Patience(fails, "it")
+
+
+async def test_a_limit_of_its_own_that_is_heard_late_stays_a_limit() -> None:
+    """The cancellation that hurries what it does then is not counted as another one."""
+
+    async def slow_to_end() -> str:
+        try:
+            async with asyncio.timeout(0):
+                try:
+                    await asyncio.Event().wait()
+                finally:
+                    await asyncio.Event().wait()
+        except TimeoutError:
+            return "timed out"
+        return "never"
+
+    assert await Patience(slow_to_end, "it") == "timed out"
+
+
+async def test_a_cancelled_task_is_not_held_by_a_cleanup_that_waits() -> None:
+    ended: list[str] = []
+
+    async def slow() -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            try:
+                await asyncio.Event().wait()
+            finally:
+                ended.append("slow")
+
+    task = await begun(slow)
+    task.cancel()
+    await asyncio.wait([task])
+    assert task.cancelled() and task.cancelling() == 1
+    assert ended == ["slow"]
+
+
+async def test_what_ignores_cancellation_is_closed_and_told_of_once() -> None:
+    cancelled: list[str] = []
+
+    async def stubborn() -> None:
+        try:
+            while True:
+                try:
+                    await asyncio.Event().wait()
+                except asyncio.CancelledError:
+                    cancelled.append("again")
+        finally:
+            cancelled.append("closed")
+
+    task = await begun(stubborn)
+    with pytest.warns(RuntimeWarning, match="The wait for 'it'") as told:
+        task.cancel()
+        await asyncio.wait([task])
+        await asyncio.sleep(0)
     assert len(told) == 1
-    insistence.end()
-    insistence.end()
-    stubborn.let_go.set()
-    await asyncio.wait([stubborn.task])
+    assert task.cancelled() and task.cancelling() == 1
+    assert cancelled == ["again", "again", "closed"]
+
+
+async def test_a_cancellation_is_not_lost_in_what_the_cleanup_raises() -> None:
+    async def fails() -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            raise OSError("already closed")
+
+    task = await begun(fails)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError) as caught:
+        await task
+    assert isinstance(caught.value.__cause__, OSError)
+
+
+async def test_what_is_given_to_a_cancelled_task_is_given() -> None:
+    """It may have to be closed."""
+
+    async def opens() -> str:
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            return "opened"
+        return "never"
+
+    task = await begun(opens)
+    task.cancel()
+    assert await task == "opened"
+
+
+async def test_nothing_is_held_when_the_wait_is_over() -> None:
+    """HTTP clients cancel their own task, and take it back: what they belong to is garbage soon none the less."""
+
+    class Client:
+        async def connects(self) -> None:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(0):
+                    await asyncio.Event().wait()
+
+    client = Client()
+    watched = weakref.ref(client)
+    await Patience(client.connects, client)
+    del client
+    for _ in range(2):
+        await asyncio.sleep(0)
+    gc.collect()
+    assert watched() is None
+
+
+async def test_a_waiter_that_is_dropped_closes_what_it_waits_for() -> None:
+    closes: list[str] = []
+
+    async def waits() -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            closes.append("closed")
+
+    async def drive() -> None:
+        await Patience(waits, "it")
+
+    waiter = drive()
+    waiter.send(None)
+    waiter.close()
+    assert closes == ["closed"]
 
 
 async def test_closing_something_badly_is_no_failure() -> None:
@@ -124,6 +286,6 @@ async def test_closing_something_badly_is_no_failure() -> None:
         closes.append("never")
         return asyncio.get_running_loop().create_future()
 
-    for close in (fails, never):
-        await closed(close, "It")
+    for method in (fails, never):
+        await close(method, "It")
     assert closes == ["fails", "never"]

@@ -146,7 +146,7 @@ async def test_a_wait_that_fails_stops_nothing_and_is_not_logged() -> None:
 
 @pytest.mark.host  # the limit is a timer of JavaScript there, which a blocking loop never sees
 async def test_a_signal_that_does_not_mind_cancellation_delays_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("unspool.release.RELEASE_S", 0)
+    monkeypatch.setattr("unspool.release.GRACE_S", 0)
     let_go = asyncio.Event()
 
     class Stubborn:

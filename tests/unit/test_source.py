@@ -401,7 +401,7 @@ def test_python_is_not_javascript() -> None:
 @pytest.mark.parametrize("interruptible", [True, False])
 async def test_closing_is_bounded(interruptible: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """A source that waits when it is closed is cancelled; one that is abandoned, too."""
-    monkeypatch.setattr("unspool.release.RELEASE_S", 0)
+    monkeypatch.setattr("unspool.release.GRACE_S", 0)
     ended: list[bool] = []
 
     async def slow() -> AsyncIterator[int]:
