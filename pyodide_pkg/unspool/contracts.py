@@ -7,12 +7,12 @@ A `Request` is neutral; an `Adapter` turns it into an `HttpRequest` and makes th
 
 from __future__ import annotations
 
-import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, cast, runtime_checkable
 
-from unspool.errors import ConfigError, UnspoolError, redact, shown_url
+from unspool.errors import ConfigError, UnspoolError, redact
 from unspool.frozen_json import FrozenDict, FrozenList, freeze, freeze_object
+from unspool.http_request import HttpRequest
 from unspool.immutable import Immutable
 from unspool.messages import ImagePolicy, Message, project, unnested
 
@@ -36,15 +36,6 @@ __all__ = [
 
 def __dir__() -> list[str]:
     return sorted(__all__)
-
-
-_TELLING_CHARS = 16
-"""Shorter values of a query (`2024-10-21`, `v1`) are no credentials, and stand in many messages."""
-_CREDENTIAL_NAME = re.compile(r"auth|key|token|secret|cookie|passw|credential|signature", re.IGNORECASE)
-_PLAIN_PARAMETER = re.compile(r"alt|api[-_]?version|page[-_]?size|limit", re.IGNORECASE)
-_HEADER_NAME = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")  # RFC 9110, token
-# ASCII, because clients disagree on the rest; no white space at the ends.
-_HEADER_VALUE = re.compile(r"(?:[!-~](?:[\t -~]*[!-~])?)?")
 
 
 class Request(Immutable):
@@ -143,9 +134,9 @@ class Request(Immutable):
         shown = {name: getattr(self, name) for name in self.__slots__ if name not in ("model", "messages")}
         shown |= {
             "tools": [tool.get("name") for tool in self.tools],
-            "extra": sorted(self.extra),
-        }  # it may hold secrets
-        shown["output_schema"] = self.output_schema and self.output_schema.name
+            "extra": sorted(self.extra),  # its values may be secrets
+            "output_schema": self.output_schema and self.output_schema.name,
+        }
         told = [f", {name}={value!r}" for name, value in shown.items() if value not in (None, (), [])]
         return f"Request({self.model!r}, {len(self.messages)} message(s){said}{''.join(told)})"
 
@@ -208,7 +199,9 @@ class ModelFacts:
         image_input: bool | None = None,
     ) -> None:
         if not isinstance(cast(Any, id), str) or isinstance(reasoning_efforts, str):
-            raise ConfigError("INVALID_OPTIONS", "A model is named by a text; reasoning_efforts is a list of texts.")
+            raise ConfigError(
+                "INVALID_OPTIONS", "A model is named by a text; its reasoning_efforts are a list of texts."
+            )
         self.id = id
         """The provider's name of the model."""
         self.context_window = context_window
@@ -221,59 +214,6 @@ class ModelFacts:
         """The efforts that it takes, in the provider's words; empty when it takes none."""
         self.image_input = image_input
         """Whether it can be shown pictures."""
-
-
-class HttpRequest:
-    """One HTTP request, ready to send. The repr shows neither header values nor the body: they hold secrets."""
-
-    __slots__ = ("body", "headers", "method", "url")
-
-    def __init__(self, method: str, url: str, headers: Mapping[str, str], body: bytes) -> None:
-        """Check and keep the parts.
-
-        Args:
-            method: such as `POST`.
-            url: the address, with its query.
-            headers: names in any case.
-            body: what is sent; empty for none.
-        Raises:
-            ConfigError: INVALID_OPTIONS when a header cannot be sent. The message names the header, not its value,
-                which the HTTP libraries would show.
-        """
-        given: Mapping[Any, Any] = headers
-        is_text = isinstance(cast(Any, method), str) and isinstance(cast(Any, url), str)
-        if not is_text or not isinstance(cast(Any, headers), Mapping) or not isinstance(cast(Any, body), bytes):
-            raise ConfigError("INVALID_OPTIONS", "A request has method and url as texts, headers as a mapping, bytes.")
-        for name, value in given.items():
-            is_text = isinstance(name, str) and isinstance(value, str)
-            if not is_text or not _HEADER_NAME.fullmatch(name) or not _HEADER_VALUE.fullmatch(value):
-                raise ConfigError("INVALID_OPTIONS", f"The header {name!r} holds characters that HTTP does not allow.")
-        self.method = method
-        self.url = url
-        self.headers = dict(headers)
-        self.body = body
-
-    def secrets(self) -> tuple[str, ...]:
-        """Values that must not be shown: of headers but the content's, whole and their last word, and of the query."""
-        values = [value for name, value in self.headers.items() if name.lower() not in ("content-type", "accept")]
-        query = self.url.partition("?")[2].split("&")
-        asked = (value for value in (member.partition("=")[2] for member in query) if len(value) >= _TELLING_CHARS)
-        return (*values, *(value.rpartition(" ")[2] for value in values), *asked)
-
-    def credentials(self) -> tuple[str, ...]:
-        """Give those of the secrets that are credentials by their names: the rest, a server may speak of."""
-        from urllib.parse import unquote  # here, because only calls over HTTP need it
-
-        named = [value for name, value in self.headers.items() if _CREDENTIAL_NAME.search(name)]
-        query = [member.partition("=") for member in self.url.partition("?")[2].split("&")]
-        asked = (unquote(value) for name, _, value in query if not _PLAIN_PARAMETER.fullmatch(name))
-        return tuple(
-            word for word in (*(value.rpartition(" ")[2] for value in named), *asked) if len(word) >= _TELLING_CHARS
-        )
-
-    def __repr__(self) -> str:
-        url = shown_url(self.url)
-        return f"HttpRequest({self.method} {url!r}, headers={sorted(self.headers)}, {len(self.body)} bytes)"
 
 
 class Response(Protocol):

@@ -9,6 +9,7 @@ from typing import Any, cast
 from unspool.contracts import ProviderDecoder, Request, Response
 from unspool.errors import CallCancelledError, ConfigError, StreamTruncatedError, UnspoolError, WireError
 from unspool.model import ChunkStream, LanguageModel
+from unspool.printable import said_by
 from unspool.stream.chunks import DELTAS, BlockEnd, BlockStart, Chunk, Finish, UsageReport
 
 _CHUNKS = (*DELTAS, BlockStart, BlockEnd, UsageReport, Finish)
@@ -116,4 +117,4 @@ class _PassedOn:
 
 
 def _failure(error: Exception) -> ConfigError:
-    return ConfigError("INVALID_OPTIONS", f"A middleware failed ({type(error).__name__}: {error})"[:500])
+    return ConfigError("INVALID_OPTIONS", f"A middleware failed ({said_by(error)}).")

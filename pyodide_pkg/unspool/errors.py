@@ -22,9 +22,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
-from unspool.printable import printable, said_by
+from unspool.printable import printable
 
 if TYPE_CHECKING:
     from unspool.messages import Message
@@ -53,14 +53,19 @@ def __dir__() -> list[str]:
 REDACTED = "[redacted]"
 
 # Shapes of credentials that providers echo in error bodies and that people paste into URLs: OpenAI/Anthropic style
-# keys, Google keys, bearer tokens, and key=… query parameters.
+# keys, Google keys, bearer tokens, and key=… query parameters. What stands in a group must also look random: tools,
+# models and plain words begin like that as well.
 _SECRET = re.compile(
-    r"\b(?:sk|pk|rk|gsk|xai|hf|sess|key)[-_][A-Za-z0-9_\-*]{8,}"
+    r"\b(?P<prefix>(?:sk|pk|rk|gsk|xai|hf|sess|key)[-_])(?P<token>[A-Za-z0-9_\-*]{8,})"
     r"|\bAIza[A-Za-z0-9_\-]{20,}"
-    r"|(?i:\b(?:bearer|basic)\s+)[A-Za-z0-9._~+/=\-]{8,}"
+    r"|(?P<header>(?i:\bauthorization[\s\"']{0,3}[:=,][\s\"']{0,3}b?[\"']?))(?i:bearer|basic)\s+[A-Za-z0-9._~+/=\-]+"
+    r"|(?i:\b(?:bearer|basic)\s+)(?P<sent>[A-Za-z0-9._~+/=\-]{16,})"
     r"|(?i:(?<=[?&;\s])(?:api[-_]?key|key|token|access_token|sig|signature)=)[^&\s\"'<>]+"
     r"|(?<=://)[^/\s:@]+:[^/\s@]+(?=@)"
 )
+_DIGIT = re.compile(r"[0-9]")
+_RUN = re.compile(r"[A-Za-z0-9]{8,}")
+_RANDOM_CHARS = 16
 
 _QUERY_VALUE = re.compile(r"(?<==)[^&#]+")
 _PLAIN_PARAMETERS = re.compile(r"(?i)[?&](?:alt|api[-_]?version|page[-_]?size|limit)=$")
@@ -76,17 +81,44 @@ def redact(text: str, *secrets: str) -> str:
 
     Args:
         text: any text, such as a provider's error message or a URL.
-        secrets: values to blank out as well, such as the key that was sent; shorter than 4 characters: ignored. Of
-            long ones also what a text that was cut shows of them, their percent-encoding and their base64.
+        secrets: values to blank out as well; see `without`.
     Returns:
-        The text with each credential replaced by `[redacted]`.
+        The text with `[redacted]` in place of these, and of all else that looks like a credential.
+    """
+    return _SECRET.sub(_blanked, without(text, *secrets))
+
+
+def without(text: str, *secrets: str) -> str:
+    """Blank out known values in a text, and nothing else.
+
+    Args:
+        text: any text.
+        secrets: such as the key that was sent; shorter than 4 characters: ignored. Of long ones also what a text that
+            was cut shows of them, their percent-encoding and their base64.
+    Returns:
+        The text with each of them replaced by `[redacted]`.
     """
     for secret in secrets:
         if len(secret) >= _LONG_CHARS:
             text = _without_beginnings(text, _forms(secret))
         elif len(secret) >= 4:
             text = text.replace(secret, REDACTED)
-    return _SECRET.sub(REDACTED, text)
+    return text
+
+
+def _blanked(match: re.Match[str]) -> str:
+    token, sent = match["token"], match["sent"]
+    if (token is not None and not _is_key(match["prefix"], token)) or (sent is not None and not _DIGIT.search(sent)):
+        return match[0]
+    return (match["header"] or "") + REDACTED
+
+
+def _is_key(prefix: str, token: str) -> bool:
+    """Whether it is more than words: random, masked, or behind what begins no word."""
+    if "**" in token or (prefix in ("sk-", "gsk_") and (token.isalnum() or token.startswith(("ant-", "proj-")))):
+        return True
+    runs = _RUN.findall(token) if len(token) >= _RANDOM_CHARS else []
+    return any(_DIGIT.search(run) and not run.isdigit() for run in runs)
 
 
 def shown_url(url: str) -> str:
@@ -152,6 +184,7 @@ class UnspoolError(Exception):
     """Of a typed query: the answer as text, as far as it came."""
     partial_value: object = None
     """Of a typed query: the value that could be read from that text, unvalidated; None when nothing could."""
+    _quotes_strangers = True
 
     def __init__(
         self,
@@ -164,7 +197,7 @@ class UnspoolError(Exception):
         request_id: str | None = None,
     ) -> None:
         self.code = code
-        self.message = printable(redact(message))
+        self.message = printable(redact(message) if self._quotes_strangers else message)
         self.retryable = retryable
         self.retry_after_s = retry_after_s
         self.status = status
@@ -357,6 +390,7 @@ class OutputValidationError(UnspoolError):
     """What is wrong with it, each with its path (`unspool.schema.problem`), when it could be read at all."""
     attempts: tuple[OutputValidationError, ...] = ()
     """What was wrong with the answers before it, when the model was asked again."""
+    _quotes_strangers = False  # but the model, which is told of it, and the types of the application
 
 
 class CallCancelledError(UnspoolError):
@@ -372,75 +406,3 @@ class CallCancelledError(UnspoolError):
 
 class BridgeError(UnspoolError):
     """A message between the page and Python is wrong, or the worker is gone."""
-
-
-def typed(error: Exception, blame: type[UnspoolError]) -> UnspoolError:
-    """Give a foreign exception a code: it came out of a transport (NETWORK) or a decoder (PROTOCOL)."""
-    if isinstance(error, UnspoolError):
-        return error
-    words = said_by(error, 300)
-    ours: UnspoolError
-    if blame is NetworkError:
-        ours = NetworkError(f"The request could not be sent or its answer not received ({words}).", retryable=False)
-    else:
-        ours = WireError("PROTOCOL", f"The answer could not be decoded ({words}).")
-    ours.__cause__ = error
-    return ours
-
-
-def blank_out(error: UnspoolError, secret: str) -> None:
-    """Take a credential out of all that an error would show, its cause included."""
-    error.message = redact(error.message, secret)
-    error.args = (error.message,)
-    error.request_id = error.request_id and redact(error.request_id, secret)
-    if isinstance(error, ProviderError) and error.raw is not None:
-        error.raw = _without(error.raw, secret)
-    if error.partial is not None:
-        error.partial = _without(error.partial, secret)
-    if error.__cause__ is not None:
-        import traceback
-
-        trace = "".join(traceback.format_exception(error.__cause__))
-        if redact(trace, secret) != redact(trace):
-            error.__cause__ = None
-    error.__context__ = None
-
-
-_KEPT = frozenset({"adapter", "arguments", "finish_reason", "role", "text"})
-"""Of a message: what is ours, and the answer itself, which is the model's. All else is a server's to fill."""
-
-
-def _without(value: Any, secret: str, *, exact: bool = False) -> Any:
-    """Give a value, or a message with all that is in it, without a credential; of its own type.
-
-    Exact: not without what only looks like one, as any signature may that a provider wants back.
-    """
-    if isinstance(value, str):
-        told = redact(value, secret)
-        return value if exact and told == redact(value) else told
-    if isinstance(value, Mapping):
-        members: Mapping[Any, Any] = cast("Any", value)
-        said = {
-            _without(name, secret, exact=exact): _without(item, secret, exact=exact) for name, item in members.items()
-        }
-        # A frozen one says itself how it is made; this module can import nobody who knows.
-        frozen: Any = members if hasattr(members, "depth") else None
-        return said if frozen is None else frozen.__reduce__()[0](said, "")
-    if isinstance(value, list | tuple):
-        items = [_without(item, secret, exact=exact) for item in cast("Sequence[Any]", value)]
-        return tuple(items) if isinstance(value, tuple) else items
-    return _part_without(value, secret, exact) if hasattr(value, "__setstate__") else value
-
-
-def _part_without(part: Any, secret: str, exact: bool) -> Any:
-    """Do so for the message, its parts, and what is in them: all that is immutable."""
-    state: dict[str, Any] = part.__getstate__()
-    left = {
-        name: item if name in _KEPT else _without(item, secret, exact=exact or name == "replay")
-        for name, item in state.items()
-    }
-    if left == state:
-        return part
-    made: Any = object.__new__(part.__class__)
-    made.__setstate__(left)
-    return made

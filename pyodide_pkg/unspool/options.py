@@ -6,12 +6,13 @@ In: a prompt and keyword options. Out: a neutral `Request`, or ConfigError INVAL
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from operator import is_
 from typing import Any, TypedDict, TypeGuard, cast, get_origin
 
 from unspool.contracts import OutputSchema, Request
 from unspool.errors import ConfigError
 from unspool.messages import Message, SystemMessage, UserMessage
-from unspool.messages.tool_results import check_tool_results
+from unspool.messages.tool_results import with_results_at_calls
 
 Prompt = str | Message | Sequence[Message | Mapping[str, Any]]
 """What is asked: a text of the user, a message, or a conversation; its messages may be dicts, as `Message.from_wire`
@@ -54,7 +55,7 @@ def build_request(model: str, prompt: Prompt, defaults: CallOptions, options: Ca
         defaults: options that hold where the call says nothing; checked already.
         options: options of this call; None leaves the default.
     Raises:
-        ConfigError: INVALID_OPTIONS, naming the option at fault, or the tool call (`check_tool_results`).
+        ConfigError: INVALID_OPTIONS, naming the option at fault, or the tool call (`with_results_at_calls`).
     """
     check_options(options)
     merged: dict[str, Any] = {**merged_options(defaults, options)}
@@ -66,8 +67,9 @@ def build_request(model: str, prompt: Prompt, defaults: CallOptions, options: Ca
     tools = merged.pop("tools", None) or ()
     request = Request(model, messages, stop=(stop,) if isinstance(stop, str) else stop, tools=tools, **merged)
     check_tool_choice(request)
-    check_tool_results(request.messages, continues=not _ELSEWHERE.isdisjoint(request.extra))
-    return request
+    messages = with_results_at_calls(request.messages, continues=not _ELSEWHERE.isdisjoint(request.extra))
+    same = len(messages) == len(request.messages) and all(map(is_, messages, request.messages))
+    return request if same else request.replaced(messages=messages)
 
 
 def merged_options(defaults: CallOptions, options: CallOptions) -> CallOptions:
@@ -98,7 +100,8 @@ def no_option(name: str, known: Iterable[str]) -> str:
     from difflib import get_close_matches
 
     names = sorted(known)
-    near = get_close_matches(name, names, 1)
+    longer = [known for known in names if name and known.startswith(name)]
+    near = longer if len(longer) == 1 else get_close_matches(name, names, 1)
     meant = f" (did you mean {near[0]}?)" if near else ""
     return f"There is no option {name!r} here{meant}; there are {', '.join(names)}"
 

@@ -32,7 +32,7 @@ def said_by(error: BaseException, max_chars: int = MAX_WORDS) -> str:
 
     Args:
         error: whatever it is; also one whose own `__str__` raises.
-        max_chars: the most that is given of its words.
+        max_chars: the most that is given of all; what is longer ends in "…".
     Returns:
         The type, and its words if there are any.
     """
@@ -40,6 +40,8 @@ def said_by(error: BaseException, max_chars: int = MAX_WORDS) -> str:
         words = str(error)
     except Exception:  # its words cannot be had
         words = ""
-    cut = "…" if len(words) > max_chars else ""
+    name = type(error).__name__
+    is_cut = len(words) > max_chars
     words = " ".join(words[:max_chars].split())
-    return printable(f"{type(error).__name__}: {words}{cut}" if words else type(error).__name__)
+    shown = printable(f"{name}: {words}" if words else name)
+    return f"{shown[: max_chars - 1]}…" if is_cut or len(shown) > max_chars else shown

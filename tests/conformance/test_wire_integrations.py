@@ -226,7 +226,8 @@ def check_end(recording: dict[str, Any], played: Played) -> None:
         return
     message = errors[0] if isinstance(errors[0], str) else errors[0]["message"]
     assert isinstance(played.error, StreamError)
-    assert (played.error.code, played.error.message) == ("INTEGRATION_ERROR", message)
+    one_line = message.replace("\n", "\\n")  # an error's message is one line
+    assert (played.error.code, played.error.message) == ("INTEGRATION_ERROR", one_line)
     assert isinstance(played.error.__cause__, ProviderError)
 
 

@@ -27,18 +27,10 @@ from unspool.errors import (
     WireError,
     redact,
     shown_url,
+    without,
 )
 from unspool.messages import (
     AssistantMessage,
-    Image,
-    Message,
-    Origin,
-    ProviderPart,
-    ReasoningPart,
-    Replay,
-    TextPart,
-    ToolCall,
-    Usage,
 )
 from unspool.structured.py_values import PyName, PyObject, PySet
 
@@ -157,73 +149,6 @@ async def test_errors_of_answers_in_python_syntax_are_json(answer: str) -> None:
     assert json.loads(json.dumps(caught.value.to_wire(), allow_nan=False))["partialValue"]["pythonClass"] == "_Answer"
 
 
-def test_a_message_that_failed_keeps_no_key() -> None:
-    """What a server says of an answer may be what it was sent; the words of the model are left."""
-    key = "PlainMarker_0123456789"
-    origin = Origin("openai-chat", f"m {key}", key)
-    error = ProviderError("PROVIDER", "x")
-    error.partial = Message("assistant", "Hi", raw_finish_reason=key, origin=origin, metadata={"fingerprint": [key]})
-    errors.blank_out(error, key)
-    assert key not in repr(error.to_wire())
-    assert error.partial.text == "Hi"
-    assert error.partial.origin == Origin("openai-chat", "m [redacted]", "[redacted]")
-    left = error.partial
-    errors.blank_out(error, "another-key-0123456789")
-    assert error.partial is left
-
-
-def test_the_parts_of_a_message_that_failed_keep_no_key() -> None:
-    """Ids, addresses and what a provider wants back; all is of the types that it was."""
-    key = "PlainMarker_0123456789"
-    like = "Zm9v-sk-IpXyz0123456789-YmFy"  # as any base64 of URLs may
-    replay = Replay("openai", {"id": key, "list": [{key: f"a {key}"}], "n": 1, "signature": like})
-    words = f"The model said {key}."
-    parts = [
-        TextPart(words, replay=replay),
-        ReasoningPart(words, replay=replay),
-        ToolCall(key, key, f'{{"a": "{key}"}}', replay=replay),
-        ProviderPart(key, replay),
-        Image(f"https://a.test/{key}.png", replay=replay),
-        Image(b"GIF89a"),
-    ]
-    usage = Usage(3, raw={"of": key})
-    error = ProviderError("PROVIDER", "x")
-    error.partial = Message("assistant", parts, finish_reason="stop", usage=usage, metadata={"a": [key], "b": {}})
-    errors.blank_out(error, key)
-    left = error.partial
-    clean = Replay("openai", {"id": "[redacted]", "list": [{"[redacted]": "a [redacted]"}], "n": 1, "signature": like})
-    assert left == Message(
-        "assistant",
-        [
-            TextPart(words, replay=clean),
-            ReasoningPart(words, replay=clean),
-            ToolCall("[redacted]", "[redacted]", f'{{"a": "{key}"}}', replay=clean),
-            ProviderPart("[redacted]", clean),
-            Image("https://a.test/[redacted].png", replay=clean),
-            parts[-1],
-        ],
-        finish_reason="stop",
-        usage=Usage(3, raw={"of": "[redacted]"}),
-        metadata={"a": ["[redacted]"], "b": {}},
-    )
-    assert left.parts[-1] is parts[-1]
-    assert Message.from_wire(json.loads(json.dumps(left.to_wire()))) == left
-    assert pickle.loads(pickle.dumps(left)) == left
-    with pytest.raises(TypeError):
-        left.metadata["c"] = 1  # type: ignore[index]
-    with pytest.raises(TypeError):
-        left.parts[0].replay.data["list"].append(1)  # type: ignore[union-attr]
-
-
-@pytest.mark.parametrize("key", ["stop", "text", "openai", "assistant"])
-def test_what_is_ours_of_a_message_is_no_key(key: str) -> None:
-    error = ProviderError("PROVIDER", "x")
-    error.partial = Message("assistant", [TextPart("text", replay=Replay("openai", {}))], finish_reason="stop")
-    left = error.partial
-    errors.blank_out(error, key)
-    assert error.partial is left
-
-
 def test_status_zero_is_not_absent() -> None:
     assert WireError("PROTOCOL", "x", status=0).to_wire()["status"] == 0
 
@@ -238,7 +163,12 @@ def test_status_zero_is_not_absent() -> None:
         "https://h/v1?key=abcdef&alt=sse",
         "https://h/v1?alt=sse&api_key=abcdef",
         "https://user:abcdef@h/v1",
-        "hf_abcdefghij and gsk_abcdefghijkl",
+        "hf_abcdefGHIJ0123456789 and gsk_abcdefghijkl",
+        "sess-abcdef0123456789 and key-0123456789abcdef, xai-abcdef0123456789abcdef",
+        "sk-abcdef**********6789",
+        'headers: {"Authorization": "Basic abcdef"}',
+        "('authorization', b'bearer abcdef')",
+        "sent basic dXNlcabcdef0123456789==",
     ],
 )
 def test_messages_have_credentials_blanked_out(text: str) -> None:
@@ -253,14 +183,45 @@ def test_redact_takes_exact_values_but_no_short_ones() -> None:
     assert redact("abc", "a", "") == "abc"
 
 
-@pytest.mark.parametrize("text", ["", "no secret here", "https://h/v1/chat/completions", "max_tokens=5 is too small"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "no secret here",
+        "https://h/v1/chat/completions",
+        "max_tokens=5 is too small",
+        "basic information, basic arithmetic and Bearer certificates; bearer authentication is needed",
+        "tools: key_value_lookup, key_value_store_get, sess_based_login, pk_constraint_violation",
+        "models: hf-internal-testing/tiny, hf_transformers, key-value-20240101-experiment, xai-grok-beta-2024",
+    ],
+)
 def test_redact_leaves_ordinary_text(text: str) -> None:
     assert redact(text) == text
+
+
+def test_what_is_known_is_blanked_out_and_nothing_else() -> None:
+    like = "sk-proj-abcDEF123456"
+    assert without(f"{LONG} is no {like}", LONG) == f"{errors.REDACTED} is no {like}"
+    assert without(f"hunter22 {like}", "hunter22", "a") == f"{errors.REDACTED} {like}"
+
+
+def test_what_is_wrong_with_an_answer_is_told_in_its_own_words() -> None:
+    """The model is shown them in the turn that asks again; the answer itself stands beside them as it came."""
+    words = 'Input should be "sk-proj-abcDEF123456", got "basic dXNlcabcdef0123456789=="'
+    assert OutputValidationError("OUTPUT_INVALID", words).message == words
+    assert NetworkError(words).message == 'Input should be "[redacted]", got "[redacted]"'
 
 
 def test_redact_is_linear_in_long_text() -> None:
     """A page of a proxy may be long; no pattern may go quadratic over it."""
     for text in ("sk-" * 100_000, "key=" * 100_000, "://" * 100_000, "bearer " * 50_000, "a:" * 200_000):
+        redact(text)
+    for text in (
+        "authorization" * 50_000,
+        "authorization: " * 50_000,
+        "key-" + "a" * 300_000,
+        "basic " + "a" * 300_000,
+    ):
         redact(text)
 
 

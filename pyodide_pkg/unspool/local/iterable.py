@@ -11,6 +11,7 @@ from typing import Any, cast
 
 from unspool.errors import CallCancelledError, ProviderError, UnspoolError
 from unspool.messages import Message
+from unspool.printable import said_by
 from unspool.source import Source, is_javascript
 from unspool.tagged import Tagged
 
@@ -92,7 +93,14 @@ class IterableResponse:
 
 def failure(error: Exception) -> ProviderError:
     """Say that a model which is a function or an object of the page failed."""
-    return ProviderError("PROVIDER", f"The model failed ({type(error).__name__}: {error})"[:500])
+    ran_out = (StopIteration, StopAsyncIteration)
+    if isinstance(error, ran_out) or isinstance(error.__cause__, ran_out):  # a coroutine wraps it
+        return ProviderError(
+            "PROVIDER",
+            "The answers of the model's function ran out (StopIteration): it is called for each request, also for "
+            "second tries.",
+        )
+    return ProviderError("PROVIDER", f"The model failed ({said_by(error)}).")
 
 
 def _source(iterable: Any) -> Source:

@@ -5,14 +5,14 @@ In: plain values. Out: objects with slots, equality, a repr and `to_wire()`. No 
 
 from __future__ import annotations
 
-import re
-from base64 import b64decode, b64encode
+from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
 
 from unspool.errors import ConfigError, StreamError, redact
 from unspool.frozen_json import INNER_DEPTH, FrozenDict, freeze_object
 from unspool.immutable import Immutable
+from unspool.messages.data_url import MEDIA_TYPE, as_bytes, image_type, read_data_url
 from unspool.messages.written_parts import noted
 from unspool.tagged import Tagged
 
@@ -24,14 +24,6 @@ ImageDetail = Literal["auto", "low", "high"]
 MAX_NESTING = 16
 """Messages that may stand inside each other."""
 
-_DATA_URL = re.compile(r"data:([^;,]*)((?:;[^;,]*)*),(.*)", re.DOTALL | re.IGNORECASE)
-_MEDIA_TYPE = re.compile(r"image/[a-z0-9!#$&^_.+-]+")
-_IMAGE_TYPES = (
-    (b"\x89PNG\r\n\x1a\n", "image/png"),
-    (b"\xff\xd8\xff", "image/jpeg"),
-    (b"GIF8", "image/gif"),
-    (b"BM", "image/bmp"),
-)
 _set = object.__setattr__
 
 
@@ -173,23 +165,23 @@ class Image(ImmutablePart):
         url: str | None = None
         given: Any = source
         if isinstance(given, bytes | bytearray | memoryview):
-            data = _bytes("An image", given)
+            data = as_bytes("An image", given)
         elif isinstance(given, str) and given[:5].lower() == "data:":
-            data, stated = _data_url(given)
+            data, stated = read_data_url(given)
             media_type = media_type or stated
         elif isinstance(given, str) and given.lower().startswith(("https://", "http://")):
             url = given
         else:
             raise ConfigError("INVALID_OPTIONS", "An image must be bytes, an http(s) address or a data URL.")
         if data is not None:
-            media_type = media_type or _image_type(data)
+            media_type = media_type or image_type(data)
             if not data or media_type is None:
                 raise ConfigError(
                     "INVALID_OPTIONS", "The bytes of the image are of no known format; say which, as media_type."
                 )
         if media_type is not None:
             media_type = str(media_type).lower()
-            if not _MEDIA_TYPE.fullmatch(media_type):
+            if not MEDIA_TYPE.fullmatch(media_type):
                 raise ConfigError("INVALID_OPTIONS", "The media type of an image must look like image/png.")
         if detail not in (None, "auto", "low", "high"):
             raise ConfigError("INVALID_OPTIONS", "The detail of an image must be auto, low or high.")
@@ -254,7 +246,7 @@ class File(ImmutablePart):
             raise ConfigError(
                 "INVALID_OPTIONS", "The path of a file must be a text, and its size_bytes a whole number."
             )
-        data = None if data is None else _bytes("The data of a file", data)
+        data = None if data is None else as_bytes("The data of a file", data)
         if data is not None and size_bytes not in (None, len(data)):
             raise ConfigError("INVALID_OPTIONS", f"The file has {len(data)} bytes, not {size_bytes}.")
         _set(self, "name", name)
@@ -417,34 +409,3 @@ def _with_data(wire: dict[str, object], data: bytes | None) -> dict[str, object]
     if data is not None:
         wire["data"] = b64encode(data).decode()
     return wire
-
-
-def _bytes(what: str, data: Any) -> bytes:
-    if not isinstance(data, bytes | bytearray | memoryview):
-        raise ConfigError("INVALID_OPTIONS", f"{what} must be bytes.")
-    return bytes(cast("bytes | bytearray", data))
-
-
-def _data_url(url: str) -> tuple[bytes, str | None]:
-    from urllib.parse import unquote, unquote_to_bytes  # here, because few conversations have one
-
-    if (match := _DATA_URL.fullmatch(url)) is None:
-        raise ConfigError("INVALID_OPTIONS", "The data URL of an image must look like data:image/png;base64,….")
-    media_type, options, body = match.groups()
-    stated = media_type.strip().lower()
-    try:
-        if options.replace(" ", "").lower().endswith(";base64"):
-            # What a URL may hold: percent-encoding, line ends, no padding, the alphabet of URLs.
-            text = "".join(unquote(body).split()).replace("-", "+").replace("_", "/").rstrip("=")
-            data = b64decode(text + "=" * (-len(text) % 4), validate=True)
-        else:
-            data = unquote_to_bytes(body)
-    except ValueError as error:
-        raise ConfigError("INVALID_OPTIONS", "The data URL of the image cannot be decoded.") from error
-    return data, stated if _MEDIA_TYPE.fullmatch(stated) else None
-
-
-def _image_type(data: bytes) -> str | None:
-    if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
-        return "image/webp"
-    return next((media_type for head, media_type in _IMAGE_TYPES if data.startswith(head)), None)

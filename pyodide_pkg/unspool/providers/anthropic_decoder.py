@@ -26,6 +26,7 @@ from unspool.providers.fields import (
     report_of,
     text_of,
     text_or_none,
+    total,
 )
 from unspool.stream.chunks import BlockEnd, Chunk
 from unspool.stream.excerpt import excerpt
@@ -50,7 +51,8 @@ _SAID = ("stop_sequence", "stop_details", "container", "context_management", "di
 class AnthropicDecoder(Decoder):
     """Decode one message, streamed or whole; also the older text completions."""
 
-    __slots__ = ("_block", "_calls", "_ids", "_last", "_next_index", "_started", "_text_chars", "_unstopped")
+    __slots__ = ("_block", "_ids", "_last", "_next_index", "_started", "_text_chars", "_unstopped")
+    _reasons = _REASONS
 
     def __init__(self) -> None:
         super().__init__(ADAPTER, "message of Anthropic's")
@@ -59,7 +61,6 @@ class AnthropicDecoder(Decoder):
         self._unstopped: set[int] = set()  # blocks on the wire that are over, but whose stop is still to come
         self._next_index = 0
         self._ids: set[str] = set()
-        self._calls = 0
         self._text_chars = 0  # of all blocks that are over
         self._started = False
 
@@ -130,7 +131,7 @@ class AnthropicDecoder(Decoder):
         self._last = index
         self._next_index += 1
         self._keep(content)
-        self._calls += block.type == "tool_use"
+        self._called += block.type == "tool_use"
         self._block = block
         out += block.start()
 
@@ -209,15 +210,14 @@ class AnthropicDecoder(Decoder):
         return Usage(
             input_tokens,
             output_tokens,
-            None if input_tokens is None or output_tokens is None else input_tokens + output_tokens,
+            total(input_tokens, output_tokens),
             cached_input_tokens=cached,
             reasoning_tokens=count_of(fields_of(raw.get("output_tokens_details")), "thinking_tokens"),
             raw=report_of(raw),
         )
 
     def _reason(self) -> FinishReason:
-        reason = _REASONS.get(self._raw_reason or "", "stop")
-        return "tool_calls" if reason == "stop" and self._calls and self._raw_reason not in _PAUSED else reason
+        return "stop" if self._raw_reason in _PAUSED else super()._reason()
 
     def _origin(self) -> Origin | None:
         return Origin(ADAPTER, self._model, self._id) if self._started else None

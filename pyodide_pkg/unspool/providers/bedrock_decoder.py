@@ -23,6 +23,7 @@ from unspool.providers.fields import (
     objects_of,
     report_of,
     text_or_none,
+    total,
 )
 from unspool.stream.chunks import BlockEnd, Chunk
 from unspool.stream.response import MAX_BLOCKS
@@ -51,6 +52,7 @@ class BedrockDecoder(Decoder):
     """Decode one answer. An event is known by its name; inside a value that name is the one member."""
 
     __slots__ = ("_began", "_calls", "_next_index", "_open", "_over", "_text_chars")
+    _reasons = _REASONS
 
     def __init__(self, model: str | None = None) -> None:
         """
@@ -107,6 +109,7 @@ class BedrockDecoder(Decoder):
                     if block.call_id in self._calls:
                         raise WireError("PROTOCOL", f"Two blocks of the answer have the id {block.call_id[:80]!r}.")
                     self._calls.add(block.call_id)
+                    self._called += 1
             case "contentBlockDelta":
                 members = object_of(event, name)
                 _, block = self._block(members)
@@ -212,7 +215,7 @@ class BedrockDecoder(Decoder):
         # The wire counts three kinds of input apart; ours is their sum.
         input_tokens = None if given is None else given + (cached or 0) + (written or 0)
         output_tokens = count_of(raw, "outputTokens")
-        both = None if input_tokens is None or output_tokens is None else input_tokens + output_tokens
+        both = total(input_tokens, output_tokens)
         return Usage(
             input_tokens,
             output_tokens,
@@ -220,10 +223,6 @@ class BedrockDecoder(Decoder):
             cached_input_tokens=cached,
             raw=report_of(raw),
         )
-
-    def _reason(self) -> FinishReason:
-        reason = _REASONS.get(self._raw_reason or "", "stop")
-        return "tool_calls" if reason == "stop" and self._calls else reason
 
     def _origin(self) -> Origin | None:
         router = fields_of(fields_of(self._metadata.get("trace")).get("promptRouter"))

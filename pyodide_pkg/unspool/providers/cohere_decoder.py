@@ -38,7 +38,8 @@ Piece = Literal["text", "thinking", "tool_plan"]
 class CohereDecoder(Decoder):
     """Decode one answer, streamed or whole."""
 
-    __slots__ = ("_called", "_calls", "_content", "_piece", "_texts")
+    __slots__ = ("_calls", "_content", "_piece", "_texts")
+    _reasons = _REASONS
 
     def __init__(self) -> None:
         super().__init__(ADAPTER, "answer of Cohere's")
@@ -46,7 +47,6 @@ class CohereDecoder(Decoder):
         self._piece: Piece | None = None  # what the open block of text or reasoning is, in the provider's words
         self._content: int | None = None  # its number on the wire
         self._calls: dict[int | None, int] = {}  # open calls: number on the wire → block
-        self._called = 0
 
     def _read(self, event: dict[str, Any], out: list[Chunk]) -> None:
         message = fields_of(fields_of(event.get("delta")).get("message"))
@@ -175,10 +175,6 @@ class CohereDecoder(Decoder):
             reasoning_tokens=whole_count(tokens, "reasoning_tokens"),
             raw=report_of(raw),
         )
-
-    def _reason(self) -> FinishReason:
-        reason = _REASONS.get(self._raw_reason or "", "stop")
-        return "tool_calls" if reason == "stop" and self._called else reason
 
 
 def _call(message: Fields) -> Fields:

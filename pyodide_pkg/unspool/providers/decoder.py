@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, cast
+from collections.abc import Mapping
+from typing import Any, ClassVar, cast
 
 from unspool.errors import ProviderError, StreamTruncatedError, UnspoolError, WireError
 from unspool.messages import FinishReason, Origin, Usage
@@ -25,17 +26,22 @@ class Decoder(ABC):
 
     __slots__ = (
         "_adapter",
+        "_called",
         "_ended",
         "_id",
         "_kept",
         "_metadata",
         "_model",
+        "_name",
         "_raw_reason",
         "_size",
         "_stray",
         "_usage",
         "_what",
     )
+
+    _reasons: ClassVar[Mapping[str, FinishReason]] = {}
+    """The provider's reasons in our words; for others the answer is over."""
 
     def __init__(self, adapter: str, what: str) -> None:
         """
@@ -47,8 +53,10 @@ class Decoder(ABC):
         self._what = what
         self._model: str | None = None
         self._id: str | None = None
+        self._name: str | None = None  # of the event that is being read, where it stands beside its data
         self._raw_reason: str | None = None
         self._usage: Fields = {}  # as last reported
+        self._called = 0  # tools
         self._metadata: dict[str, Any] = {}
         self._kept = KeptChars()
         self._size = 0  # of the event that is being read, in characters; 0 for one that was given as a value
@@ -78,6 +86,7 @@ class Decoder(ABC):
             if members.get("type") is None:  # dialects name an event at either place, or at both
                 members["type"] = name
         self._size = len(data)
+        self._name = name
         return self._take(event)
 
     def decode(self, event: Any) -> list[Chunk]:
@@ -88,6 +97,7 @@ class Decoder(ABC):
             cannot be meant (WireError PROTOCOL, BODY_TOO_LARGE).
         """
         self._size = 0
+        self._name = None
         return [] if self._ended else self._take(event)
 
     def finish(self) -> list[Chunk]:
@@ -117,7 +127,8 @@ class Decoder(ABC):
     def _pass_over(self, event: Fields) -> None:
         """Note what an event says that is no part of an answer: should nothing else come, it tells why."""
         if self._stray is None:
-            self._stray = excerpt(said_in(event) or ", ".join(map(str, event)))
+            told = [name for name, value in event.items() if value not in (None, self._name)]  # a ping tells nothing
+            self._stray = excerpt(said_in(event) or ", ".join(map(str, told))) or None
 
     def _end(self, error: UnspoolError | None = None) -> list[Chunk]:
         """Give the end of what is open, usage, and `Finish`."""
@@ -153,9 +164,10 @@ class Decoder(ABC):
     def _counts(self, raw: Fields) -> Usage:
         """Read the provider's report of the usage."""
 
-    @abstractmethod
     def _reason(self) -> FinishReason:
         """Give the reason in our words, where nothing went wrong."""
+        reason = self._reasons.get(self._raw_reason or "", "stop")
+        return "tool_calls" if reason == "stop" and self._called else reason
 
     def _done(self) -> list[Chunk]:
         """`[DONE]` has come."""

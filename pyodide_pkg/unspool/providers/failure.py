@@ -5,8 +5,9 @@ Vendors agree on little but the HTTP statuses; their codes, types and messages a
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from unspool.errors import ProviderError, StreamError, WireError
@@ -161,7 +162,7 @@ def _failure(where: str, detail: Mapping[str, Any], status: int | None, headers:
     named = [detail.get("code"), detail.get("type"), detail.get("status"), inner.get("code")]
     names = [name for name in named if isinstance(name, str) and name]
     code, retryable = _kind(" ".join(names).lower(), message.lower(), status)
-    said = message or "no message"
+    said = message or _data_in(detail, names) or "no message"
     if names and names[0].lower() not in said.lower():
         said = f"{said} ({excerpt(names[0], 80)})"
     return ProviderError(
@@ -189,6 +190,16 @@ def said_in(detail: Mapping[str, Any]) -> str:
         if isinstance(value, str) and value.strip():
             return value
     return ""
+
+
+def _data_in(detail: Mapping[str, Any], names: Sequence[str]) -> str:
+    """Give what an error object says in members that nobody knows, as it came; empty when it only has a name."""
+    told = {
+        name: value
+        for name, value in detail.items()
+        if value and value not in names and value not in ("error", "Error")
+    }
+    return excerpt(json.dumps(told, ensure_ascii=False, default=repr), _MESSAGE_CHARS) if told else ""
 
 
 def _kind(names: str, message: str, status: int | None) -> Kind:

@@ -84,6 +84,11 @@ def count_of(fields: Fields, *names: str, least: int = 0) -> int | None:
     return None
 
 
+def total(asked: int | None, answered: int | None) -> int | None:
+    """Give the sum of two counts; None when one is not known."""
+    return None if asked is None or answered is None else asked + answered
+
+
 def index_of(event: Fields, name: str) -> int:
     """Give the number of the block that an event is about.
 

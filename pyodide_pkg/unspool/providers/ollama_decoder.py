@@ -13,7 +13,17 @@ from unspool.errors import ConfigError, ProviderError, WireError
 from unspool.messages import FinishReason, Image, Usage
 from unspool.providers.decoder import Decoder
 from unspool.providers.failure import error_detail
-from unspool.providers.fields import Fields, count_of, fields_of, list_of, objects_of, report_of, text_of, text_or_none
+from unspool.providers.fields import (
+    Fields,
+    count_of,
+    fields_of,
+    list_of,
+    objects_of,
+    report_of,
+    text_of,
+    text_or_none,
+    total,
+)
 from unspool.providers.text_blocks import TextBlocks
 from unspool.stream.chunks import BlockEnd, BlockStart, Chunk, ToolArgumentsDelta
 from unspool.stream.nesting import is_deeper
@@ -31,12 +41,12 @@ _SAID = ("total_duration", "load_duration", "prompt_eval_duration", "eval_durati
 class OllamaDecoder(Decoder):
     """Decode one answer. Tool calls come whole, without pieces."""
 
-    __slots__ = ("_answered", "_calls", "_texts")
+    __slots__ = ("_answered", "_texts")
+    _reasons = _REASONS
 
     def __init__(self) -> None:
         super().__init__(ADAPTER, "answer of Ollama's")
         self._texts = TextBlocks()
-        self._calls = 0
         self._answered = False
 
     def _read(self, event: dict[str, Any], out: list[Chunk]) -> None:
@@ -90,8 +100,8 @@ class OllamaDecoder(Decoder):
         self._texts.close(out)
         index = self._texts.number()
         # Results are matched by id, so that a call without one needs one.
-        id_ = text_or_none(call, "id") or f"call_{self._calls}"
-        self._calls += 1
+        id_ = text_or_none(call, "id") or f"call_{self._called}"
+        self._called += 1
         out += (BlockStart(index, "tool_call", id_, name), ToolArgumentsDelta(index, given), BlockEnd(index))
 
     def _is_answered(self) -> bool:
@@ -111,9 +121,4 @@ class OllamaDecoder(Decoder):
 
     def _counts(self, raw: Fields) -> Usage:
         asked, answered = (count_of(raw, name) for name in _COUNTS)
-        total = None if asked is None or answered is None else asked + answered
-        return Usage(asked, answered, total, raw=report_of(raw))
-
-    def _reason(self) -> FinishReason:
-        reason = _REASONS.get(self._raw_reason or "", "stop")
-        return "tool_calls" if reason == "stop" and self._calls else reason
+        return Usage(asked, answered, total(asked, answered), raw=report_of(raw))

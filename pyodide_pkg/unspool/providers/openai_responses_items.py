@@ -25,6 +25,7 @@ from unspool.stream.chunks import (
     ToolArgumentsDelta,
     provider_kind,
 )
+from unspool.surrogates import joined
 
 ADAPTER = "openai-responses"
 
@@ -40,11 +41,6 @@ _LISTS = ("content", "summary")
 _KEPT_OF_MESSAGE = ("phase",)
 KEPT_OF_CALL = ("namespace", "caller")
 """Members beside the usual ones that the provider wants back."""
-
-
-def as_sent(text: str) -> str:
-    """Join halves of surrogate pairs, which deltas may cut apart."""
-    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 class OutputItem(ABC):
@@ -103,8 +99,8 @@ class _Written:
         so_far = "".join(self._texts)
         self._texts = [so_far]
         if text != so_far:
-            so_far = as_sent(so_far)
-            if len(text) > len(so_far) and as_sent(text).startswith(so_far):
+            so_far = joined(so_far)
+            if len(text) > len(so_far) and joined(text).startswith(so_far):
                 self.add(text[len(so_far) :], out)
 
 
@@ -257,8 +253,8 @@ class CallItem(OutputItem):
         if self._final is None and not self._deltas:
             self.add(arguments, out)
         if self._final is None:
-            self._final = as_sent("".join(self._deltas))
-        if self._final != as_sent(arguments):
+            self._final = joined("".join(self._deltas))
+        if self._final != joined(arguments):
             raise self._changed("changed its arguments")
 
     def check(self, item: Fields) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 from unspool.contracts import HttpRequest, OutputSchema
 from unspool.errors import ConfigError
 from unspool.stream.nesting import is_deeper
+from unspool.surrogates import joined
 
 _URL = re.compile(
     r"(https?)://((?:\[[0-9A-Fa-f:.]+\]|[^/?#@:\[\]\\\s\0-\x1f\ud800-\udfff]+)(?::([0-9]{1,5}))?)"
@@ -157,4 +158,4 @@ def json_body(members: Mapping[str, Any]) -> bytes:
     except (TypeError, ValueError) as error:
         raise ConfigError("INVALID_OPTIONS", f"The request has no JSON form: {error}") from error
     # Text that came from JavaScript or from JSON escapes may hold half a surrogate pair, which UTF-8 cannot.
-    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace").encode()
+    return joined(text).encode()

@@ -7,7 +7,6 @@ the same times. No IO, no clock.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice, pairwise
 from typing import Any, cast
@@ -19,6 +18,7 @@ from unspool.stream.chunk_json import chunk_of, is_index
 from unspool.stream.chunks import DELTAS, Chunk, Delta, not_a_chunk
 from unspool.stream.order import ChunkOrder
 from unspool.stream.packed_numbers import pack, unpack, unzigzag, zigzag
+from unspool.surrogates import joined
 from unspool.tagged import Tagged
 
 Record = Mapping[str, Any]
@@ -32,7 +32,6 @@ MAX_RUN = 1_024
 """Deltas in one run; bounds what a writer holds."""
 MAX_CHUNKS = 1_048_576
 """Default limit for an expansion: a chunk takes some hundred times the memory of its place in a record."""
-_PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 _MAX_TIME = 2**53
 _MAX_DECIMALS = 32
 _DELTA_TYPES: dict[Any, type[Delta]] = {kind.type: kind for kind in DELTAS}
@@ -75,7 +74,7 @@ class RecordWriter:
             raise ConfigError("INVALID_OPTIONS", "at_ms must be a number of milliseconds within ±2^53.")
         if isinstance(chunk, DELTAS):
             self._order.accept(chunk)
-            text = _paired(chunk.text)
+            text = joined(chunk.text, "surrogatepass")
             out = [] if self._continues(chunk, text) else self._closed()
             if self._run is None:
                 self._run = chunk
@@ -285,13 +284,6 @@ def _unpacked(text: str, where: str) -> Iterator[int]:
         yield from unpack(text)
     except WireError as error:
         raise _wrong(where) from error
-
-
-def _paired(text: str) -> str:
-    """Put surrogate pairs together; single halves stay."""
-    if text.isascii() or not _PAIR.search(text):
-        return text
-    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
 
 
 def _chunk_wire(chunk: Chunk) -> dict[str, object]:

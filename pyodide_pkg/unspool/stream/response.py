@@ -20,6 +20,7 @@ from unspool.errors import (
     UnspoolError,
     WireError,
 )
+from unspool.foreign_error import typed
 from unspool.frozen_json import INNER_DEPTH, freeze_object
 from unspool.stream.chunks import DELTAS, BlockEnd, BlockStart, Chunk, Delta, Finish, ToolArgumentsDelta
 from unspool.stream.event_stream import EventStreamDecoder
@@ -30,6 +31,7 @@ from unspool.stream.order import ChunkOrder
 from unspool.stream.sse import SseDecoder
 from unspool.stream.tool_calls import ToolCallCheck
 from unspool.structured import strict_json
+from unspool.surrogates import joined
 
 if TYPE_CHECKING:
     from unspool.contracts import ProviderDecoder
@@ -148,7 +150,7 @@ class ResponseMachine:
                 for event in slice:
                     self._take_event(event, out)
         except Exception as error:
-            self._end(_typed(error), out)
+            self._end(typed(error, WireError, may_refuse=False), out)
         return out
 
     def finish(self) -> list[Chunk]:
@@ -168,7 +170,7 @@ class ResponseMachine:
             if not self.done:
                 raise WireError("PROTOCOL", "The decoder of this provider gave no terminal chunk.")
         except Exception as error:
-            self._end(_typed(error), out)
+            self._end(typed(error, WireError, may_refuse=False), out)
         return out
 
     def fail(self, error: UnspoolError) -> list[Chunk]:
@@ -347,7 +349,7 @@ class ResponseMachine:
         if "\ud800" <= text[-1:] <= "\udbff":
             self._halves[chunk.index] = type(chunk)(chunk.index, text[-1])
             text = text[:-1]
-        return type(chunk)(chunk.index, text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace"))
+        return type(chunk)(chunk.index, joined(text))
 
     def _drop_half(self, index: int, out: list[Chunk]) -> None:
         """A half whose other half never came is shown as U+FFFD."""
@@ -392,14 +394,3 @@ class ResponseMachine:
         kind = self._content_type or "a body of no stated type"
         head = excerpt(self._held[:_HEAD_BYTES].decode("utf-8", "replace"))
         return WireError("PROTOCOL", f"The provider answered with {kind}, not with an event stream or JSON: {head}")
-
-
-def _typed(error: Exception) -> UnspoolError:
-    """A decoder may be anyone's code: a fault in it must not lose what has come, and is never the caller's."""
-    if isinstance(error, ConfigError):
-        return WireError("PROTOCOL", error.message)
-    if isinstance(error, UnspoolError):
-        return error
-    ours = WireError("PROTOCOL", f"The answer could not be decoded ({excerpt(f'{type(error).__name__}: {error}')}).")
-    ours.__cause__ = error
-    return ours

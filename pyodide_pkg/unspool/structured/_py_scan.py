@@ -62,8 +62,8 @@ from unspool.structured._py_ops import join_pieces
 from unspool.structured._py_steps import NUMBER_STARTS, PySteps
 from unspool.structured._py_strings import body
 from unspool.structured._py_tokens import MAX_NUMBER
-from unspool.structured._surrogates import paired
 from unspool.structured.py_values import PyObject
+from unspool.surrogates import paired
 
 _DELIMITERS: Final = frozenset(",)]}")
 _DIGITS: Final = frozenset("0123456789")
@@ -204,34 +204,14 @@ class PyScan(PySteps):
         return self.ops
 
     def _finish_json(self) -> list[Op]:
-        """Close what is open, and leave out what cannot be completed."""
         seen = self.seen
         if self.mode != STRING:
-            if self.tail[:1] in QUOTES:  # a key without its end
+            if self.tail[:1] in QUOTES or self.tail[:1] == self._closing[:1]:  # a key, or a mark, without its end
                 self.tail = ""
             self.read("\n", 0)
-        else:
-            self.mode, self.tail = PENDING, ""
-            self._repair_at("unclosed", seen)
-        ops = sink = self.ops
-        if self.mode == START:
-            raise StreamError("EMPTY_INPUT", "The text holds no value.", byte_offset=0)
-        if self.frame is not None and (not self.repairs or self.repairs[-1] != ("unclosed", seen)):
-            self._repair_at("unclosed", seen)
-        if self._waiting is not None:  # a key without a value
-            self.frame, self._waiting = self._waiting.parent, None
-        elif self.mode in (PENDING, CLOSED):
-            self._settle(0, sink)
-        elif self.mode == NAMED and self._name in self._words:
-            self._value, self.mode = self._words[self._name], PENDING
-            self._settle(0, sink)
-        while self.frame is not None:
-            self._close(0, sink)
-            sink.append((END, self.frame, self.slot, None))
-        if not self.root:
-            raise self._fault_at(self._incomplete, "The text ended inside a value", seen)
-        self.mode = DONE
-        return ops
+        self.tail = ""
+        self._complete(seen)
+        return self.ops
 
     def _read(self, text: str, pos: int, ops: list[Op]) -> None:
         """Read a text from a place in it.
@@ -277,7 +257,8 @@ class PyScan(PySteps):
                 else:
                     self.mode, self.frame, self.slot = mode, frame, slot
                     pos = self._string_end(text, end)
-                    mode = self.mode
+                    mode, frame, slot, waits = self.mode, self.frame, self.slot, self._waiting
+                    sink = ops if waits is None else waits.held
                 continue
             if char == " ":
                 pos += 1

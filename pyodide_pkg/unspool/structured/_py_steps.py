@@ -5,6 +5,7 @@ from __future__ import annotations
 from keyword import iskeyword
 from typing import Final
 
+from unspool.errors import StreamError
 from unspool.structured._grammar import utf8_size
 from unspool.structured._py_brackets import PyBrackets
 from unspool.structured._py_grammar import (
@@ -30,6 +31,7 @@ from unspool.structured._py_grammar import (
     SET,
     SET_CALL,
     START,
+    STRING,
     TEXT_VALUE,
     TUPLE,
     VALUE,
@@ -39,7 +41,7 @@ from unspool.structured._py_grammar import (
     PyFrame,
     PyWait,
 )
-from unspool.structured._py_tokens import MAX_NAME, name_end
+from unspool.structured._py_tokens import MAX_NAME, MAX_REST, name_end
 from unspool.structured.py_values import PyTuple
 
 NUMBER_STARTS: Final = frozenset("0123456789+-.")
@@ -52,6 +54,10 @@ class PySteps(PyBrackets):
     def _step(self, text: str, pos: int, char: str, sink: list[Op]) -> int:
         """Read what the loop does not know; gives where it ends. Text that may be cut goes to the tail."""
         mode, frame = self.mode, self.frame
+        if self._json and frame is not None and char == self._closing[:1]:
+            ends = self._ends_line(text, pos, char)
+            if ends is not False:
+                return self._unclosed_end(text, pos) if ends else len(text)
         in_line = self._in_line() and mode != START and mode != DONE
         if char in _BLANKS and not (in_line and char in LINE_ENDS):
             end = self._blanks(text, pos, in_line)
@@ -230,6 +236,55 @@ class PySteps(PyBrackets):
             self.mode = ENDED
             self.ended_at = self._base + utf8_size(text[:pos])
         return pos if ends is False else len(text)
+
+    def _complete(self, at: int) -> None:
+        """Close what is open in lenient JSON, and leave out what cannot be completed."""
+        ops = self.ops
+        if self.mode == START:
+            raise StreamError("EMPTY_INPUT", "The text holds no value.", byte_offset=0)
+        if self.mode == STRING or self.frame is not None:
+            self._repair_at("unclosed", at)
+        if self._waiting is not None:  # a key without a value
+            self.frame, self._waiting, self.mode = self._waiting.parent, None, ITEM
+        elif self.mode == NAMED and self._name in self._words:
+            self._value, self.mode = self._words[self._name], PENDING
+        elif self.mode == STRING:
+            self.mode = PENDING
+        if self.mode in (PENDING, CLOSED):
+            self._settle(0, ops)
+        while self.frame is not None:
+            self._close(0, ops)
+            ops.append((END, self.frame, self.slot, None))
+        if not self.root:
+            raise self._fault_at(self._incomplete, "The text ended inside a value", at)
+        self.mode = DONE
+
+    def _string_end(self, text: str, end: int) -> int:
+        """Read what ends the inside of a string: in lenient JSON also the end of the text, or what closes its fence."""
+        if not self._json or text[end] not in "\n\r":
+            return super()._string_end(text, end)
+        closing, rest = self._closing, text[end : end + MAX_REST]
+        marks = rest.lstrip(" \t\n\r")
+        if closing and marks.startswith(closing):
+            return self._unclosed_end(text, end + len(rest) - len(marks))
+        if len(rest) == MAX_REST or end + len(rest) < len(text) or not closing.startswith(marks):
+            return super()._string_end(text, end)
+        self.tail = rest
+        return len(text)
+
+    def _unclosed_end(self, text: str, pos: int) -> int:
+        """Stop reading lenient JSON at a closing mark that stands where something is open.
+
+        A fence in which a value has no more than begun may be of the prose: then this is a fault.
+        """
+        self.ended_at = self._base + utf8_size(text[:pos])
+        told = len(self.ops)
+        self._complete(self.ended_at)
+        if self.root[0] in ({}, [], ""):
+            del self.ops[told:]
+            raise self._fault_at(self._incomplete, "The fence ended inside a value", self.ended_at)
+        self.mode = ENDED
+        return len(text)
 
     def _done(self, text: str, pos: int) -> int:
         end = self._closing_end(text, pos)

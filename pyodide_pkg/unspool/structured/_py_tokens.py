@@ -62,6 +62,8 @@ MAX_NUMBER: Final = 4400
 """Longest number, in characters: CPython converts no decimal integer of more than 4,300 digits (P47)."""
 _TOO_MUCH: Final = 10**4300
 """No integer of another base may be larger than a decimal one: nothing could write it, not even an error's message."""
+MAX_REST: Final = 128
+"""Characters after an odd end of a string that are looked at, and may have to be read again."""
 _BREAK: Final = re.compile(r"[\n\r]")
 _STRING_PREFIXES: Final = frozenset({"r", "u", "b", "br", "rb"})
 
@@ -288,7 +290,7 @@ class PyTokens(PyCursor):
         if text.startswith(quote, end):
             self.mode = PENDING
             return end + len(quote)
-        rest = text[end : end + 128]
+        rest = text[end : end + MAX_REST]
         if char == quote[0] or (rest == "\r" and len(quote) == 3):
             self.tail = rest
             return size

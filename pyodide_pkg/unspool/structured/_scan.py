@@ -35,7 +35,6 @@ from unspool.structured._grammar import (
     Position,
     ends_in_half_pair,
     finish,
-    utf8_size,
     walk,
 )
 from unspool.structured._pieces import read_pieces
@@ -44,6 +43,7 @@ from unspool.structured._steps import NONE, STEPS, UNIQUE_STEPS, Steps
 from unspool.structured.frozen import snapshot
 from unspool.structured.strict_json import scan_flat, scan_string, unescape
 from unspool.structured.tree import StreamState, TextState
+from unspool.surrogates import paired
 
 MAX_TAIL: Final = 64
 """Longest structure that is read again with the next chunk; more of it goes to the walk, which reads nothing twice."""
@@ -313,9 +313,9 @@ class Scanner:
         self._check("push")
         if not isinstance(chunk, str):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise TypeError
-        size, held, lone = len(chunk), "", ""
+        size, held, lone = len(chunk), "", False
         if self._held or not chunk.isascii():
-            chunk, size, held, lone = _paired(self._held + chunk)
+            chunk, size, held, lone = paired(self._held + chunk)
         seen = self._seen + size
         if seen > self._max_bytes:
             raise StreamError(
@@ -401,25 +401,3 @@ def _escaped(rest: str) -> tuple[str, str, str, str]:
     if "\\u" in rest[-6:] and ends_in_half_pair(rest):
         raise Unknown
     return piece, "", "", ""
-
-
-def _paired(text: str) -> tuple[str, int, str, str]:
-    """Join the halves of surrogate pairs that stand in the text itself, as text from JavaScript may hold them.
-
-    Returns:
-        The text up to a lone half, its bytes, a first half at its end that may find its second one, and the lone half.
-    """
-    held = lone = ""
-    if "\ud800" <= text[-1:] <= "\udbff":
-        text, held = text[:-1], text[-1]
-    try:
-        return text, utf8_size(text), held, lone
-    except UnicodeEncodeError:
-        pass
-    units = text.encode("utf-16-le", "surrogatepass")
-    try:
-        text = units.decode("utf-16-le")
-    except UnicodeDecodeError as error:
-        text = units[: error.start].decode("utf-16-le")
-        lone = "\ud800"
-    return text, utf8_size(text), held, lone

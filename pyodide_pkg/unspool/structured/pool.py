@@ -6,7 +6,6 @@ and the value. A stream that fails is taken out; the others do not notice. No IO
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Any, Literal
 
@@ -14,11 +13,10 @@ from unspool.errors import StreamError
 from unspool.structured.json_stream import JsonStream, Scalars
 from unspool.structured.strict_json import DuplicateKeys, decode_read
 from unspool.structured.tree import FieldState, Patch, Snapshots, StreamState
+from unspool.surrogates import joined
 
 MAX_ACTIVE_STREAMS = 256
 """Default limit on streams that are open at once: Streamfold's."""
-
-_SURROGATE = re.compile(r"[\ud800-\udfff]")
 
 
 class _Update:
@@ -280,8 +278,9 @@ class StreamPool:
         entry = self._entries.pop(key, None)
         if entry is None:
             raise _unknown(id, "finish")
-        streamed = _paired("".join(entry.texts))
-        text = streamed if final_text is None else _paired(final_text)
+        streamed = joined("".join(entry.texts), "surrogatepass")
+        given: Any = streamed if final_text is None else final_text
+        text = joined(given, "surrogatepass") if isinstance(given, str) else given
         stream, before = entry.stream, None
         try:
             if text != streamed:
@@ -410,10 +409,3 @@ def _unknown(id: Any, operation: str) -> StreamError:
 def _place(error: StreamError, id: Any, operation: str) -> None:
     error.id = id
     error.operation = operation
-
-
-def _paired(text: Any) -> Any:
-    """Join halves of surrogate pairs that came in different pieces."""
-    if not isinstance(text, str) or text.isascii() or _SURROGATE.search(text) is None:
-        return text
-    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")

@@ -28,6 +28,7 @@ from unspool.errors import (
     UnspoolError,
     redact,
 )
+from unspool.printable import said_by
 from unspool.time_limit import TimeLimit, time_limit
 from unspool.transport import DEFAULT_IDLE_TIMEOUT_S, DEFAULT_TIMEOUT_S, host_and_port, redirect_refused
 from unspool.transport.draining import Draining
@@ -356,7 +357,7 @@ def _failure(error: Exception, request: HttpRequest | None) -> UnspoolError:
     whom = "" if request is None else host_and_port(request.url)
     if isinstance(error, httpx2.TimeoutException):
         return RequestTimeoutError(f"No connection to {whom} within {CONNECT_TIMEOUT_S:g} seconds.")
-    text = redact(f"{type(error).__name__}: {error}", *(request.secrets() if request else ()))[:300]
+    text = redact(said_by(error), *(request.secrets() if request else ()))[:300]
     what, advice = f"No response from {whom}", ""
     if request is None:
         what = "The connection broke while the answer was being received"

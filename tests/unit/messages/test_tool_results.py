@@ -1,4 +1,4 @@
-"""Each call of a tool has one result, at once."""
+"""Each call of a tool has one result, at once; where it comes a little later it is put there."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from unspool.messages import (
     ToolResult,
     UserMessage,
 )
-from unspool.messages.tool_results import check_tool_results
+from unspool.messages.tool_results import with_results_at_calls
 from unspool.model import LanguageModel
 from unspool.testing import ScriptedTransport, StaticResponse
 
@@ -46,15 +46,40 @@ GOOD: list[list[Message]] = [
     [SystemMessage("Be brief."), ASK, AssistantMessage("Hm.")],
     [ASK, Message("tool", [TextPart("x")])],  # what is wrong with it, each dialect says
 ]
+SAID = AssistantMessage("I look it up.")
+RULE = SystemMessage("Be brief.")
+MOVED: dict[str, tuple[list[Message], list[Message]]] = {
+    "instructions between": ([ASK, calls("a"), RULE, results("a")], [ASK, calls("a"), results("a"), RULE]),
+    "the user between": (
+        [ASK, calls("a"), UserMessage("Hurry."), results("a"), SAID],
+        [ASK, calls("a"), results("a"), UserMessage("Hurry."), SAID],
+    ),
+    "the user between two": (
+        [ASK, calls("a", "b"), results("b"), UserMessage("Hurry."), RULE, results("a")],
+        [ASK, calls("a", "b"), results("b"), results("a"), UserMessage("Hurry."), RULE],
+    ),
+    "an answer in two messages": (
+        [ASK, calls("a"), SAID, results("a")],
+        [ASK, calls("a").with_parts([*calls("a").parts, *SAID.parts]), results("a")],
+    ),
+    "calls in two messages": (
+        [ASK, calls("a"), RULE, calls("b"), results("a", "b"), ASK],
+        [ASK, calls("a").with_parts([*calls("a").parts, *calls("b").parts]), results("a", "b"), RULE, ASK],
+    ),
+    "nothing between": (
+        [ASK, calls("a"), AssistantMessage([]), UserMessage(" "), ToolMessage([]), results("a")],
+        [ASK, calls("a"), results("a")],
+    ),
+}
 BAD: dict[str, tuple[list[Message], tuple[str, ...]]] = {
     "at the end": ([ASK, calls("a")], ("no result", "'a' (tool_a)")),
     "not run": ([ASK, calls("a"), UserMessage("Never mind.")], ("no result", "'a'")),
     "one of two": ([ASK, calls("a", "b"), results("a")], ("no result", "'b' (tool_b)")),
     "both": ([ASK, calls("a", "b"), ASK], ("no result", "'a' (tool_a), 'b' (tool_b)")),
     "many": ([ASK, calls(*"abcdef")], ("no result", "'d' (tool_d) and 2 more")),
-    "too late": ([ASK, calls("a"), UserMessage("Well?"), results("a")], ("no result", "'a'")),
-    "behind instructions": ([ASK, calls("a"), SystemMessage("s"), results("a")], ("no result", "'a'")),
-    "behind another answer": ([ASK, calls("a"), AssistantMessage("Hm."), results("a")], ("no result", "'a'")),
+    "behind the next answer": ([ASK, calls("a"), ASK, SAID, results("a")], ("no result", "'a'")),
+    "one of two behind it": ([ASK, calls("a", "b"), results("a"), SAID, results("b")], ("no result", "'b'")),
+    "said by the user": ([ASK, calls("a"), UserMessage([ToolResult("a", "x"), "And?"])], ("'user'", "us.ToolMessage(")),
     "orphan": ([ASK, results("a")], ("answers the call 'a'",)),
     "first": ([results("a"), ASK], ("answers the call 'a'",)),
     "of another call": ([ASK, calls("a"), results("b")], ("answers the call 'b'",)),
@@ -80,14 +105,38 @@ MODELS: dict[str, Callable[[ScriptedTransport], LanguageModel]] = {
 
 @pytest.mark.parametrize("conversation", GOOD, ids=range(len(GOOD)))
 def test_calls_with_their_results(conversation: list[Message]) -> None:
-    check_tool_results(conversation)
+    assert with_results_at_calls(conversation) == conversation
+
+
+@pytest.mark.parametrize("case", MOVED)
+def test_results_are_put_at_their_calls(case: str) -> None:
+    """Anthropic's, Gemini's and Bedrock's writers do so in any case; OpenAI's Responses API pairs by `call_id`, and
+    chat completions, as Cohere, Mistral and Ollama take them, want this very order."""
+    given, put = MOVED[case]
+    before = list(given)
+    assert with_results_at_calls(given) == put
+    assert given == before
+    assert with_results_at_calls(put) == put
+
+
+async def test_a_chat_completion_has_them_in_the_order_that_it_must() -> None:
+    """OpenAI: "An assistant message with 'tool_calls' must be followed by tool messages"."""
+    transport = ScriptedTransport([b"data: [DONE]\n\n"])
+    lm = llms.OpenAIChat("m", transport=transport)
+    said = [ASK, AssistantMessage(ToolCall("a", "f", "{}")), RULE, AssistantMessage(ToolCall("b", "f", "{}"))]
+    async with lm.stream([*said, UserMessage("Hurry."), results("b"), results("a")]) as stream:
+        await stream.read()
+    sent: list[dict[str, Any]] = json.loads(transport.requests[0].body)["messages"]
+    assert [message["role"] for message in sent] == ["user", "assistant", "tool", "tool", "system", "user"]
+    assert [call["id"] for call in sent[1]["tool_calls"]] == ["a", "b"]
+    assert [message.get("tool_call_id") for message in sent[2:4]] == ["b", "a"]
 
 
 @pytest.mark.parametrize("case", BAD)
 def test_what_no_vendor_takes_names_the_call(case: str) -> None:
     conversation, words = BAD[case]
     with pytest.raises(ConfigError) as caught:
-        check_tool_results(conversation)
+        with_results_at_calls(conversation)
     assert caught.value.code == "INVALID_OPTIONS"
     for word in words:
         assert word in caught.value.message
@@ -106,14 +155,14 @@ def test_it_is_one_rule_for_all_models_and_nothing_is_sent(name: str, case: str)
 @pytest.mark.parametrize("name", MODELS)
 async def test_whole_conversations_are_sent(name: str) -> None:
     """Each dialect writes them: what it then says of our script's answer is another matter."""
-    transport = ScriptedTransport([b"data: [DONE]\n\n"] * len(GOOD))
+    transport = ScriptedTransport([b"data: [DONE]\n\n"] * (len(GOOD) + len(MOVED)))
     lm = MODELS[name](transport)
-    for conversation in GOOD[:-1]:
+    for conversation in (*GOOD[:-1], *(case[0] for case in MOVED.values())):
         async with lm.stream(conversation) as stream:
             await stream.read()
     if not isinstance(lm, StaticResponse):
-        assert len(transport.requests) == len(GOOD) - 1
-        assert all(b"tool_a" in sent.body for sent in transport.requests[:-1])
+        assert len(transport.requests) == len(GOOD) - 1 + len(MOVED)
+        assert sum(b"tool_a" in sent.body for sent in transport.requests) == len(transport.requests) - 1
 
 
 async def test_results_alone_where_the_provider_holds_the_conversation() -> None:
@@ -133,24 +182,36 @@ async def test_results_alone_where_the_provider_holds_the_conversation() -> None
 
 def test_words_of_others_are_bounded() -> None:
     with pytest.raises(ConfigError) as caught:
-        check_tool_results([calls(*(letter * 10_000 for letter in "abcdef"))])
+        with_results_at_calls([calls(*(letter * 10_000 for letter in "abcdef"))])
     assert len(caught.value.message) < 2_000
 
 
-@given(
-    st.lists(st.sampled_from([ASK, calls("a"), calls("b"), calls("a", "b"), results("a"), results("b")]), max_size=8)
-)
+PIECES = [ASK, RULE, SAID, calls("a"), calls("b"), calls("a", "b"), results("a"), results("b")]
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=8))
 def test_a_conversation_that_passes_pairs_them(conversation: list[Message]) -> None:
-    """The rule as OpenAI words it: behind each message with calls stand messages of results for just these."""
+    """The rule as OpenAI words it holds of what is given: behind each message with calls stand messages of results for
+    just these. What keeps it already is given as it is; nothing that was said is lost or made up."""
+    try:
+        put = with_results_at_calls(conversation)
+    except ConfigError:
+        assert not _is_paired(conversation)
+        return
+    assert _is_paired(put)
+    assert put == conversation or not _is_paired(conversation)
+    assert sorted(map(repr, _said(put))) == sorted(map(repr, _said(conversation)))
+
+
+def _said(conversation: list[Message]) -> list[tuple[str, object]]:
+    return [(message.role, part) for message in conversation for part in message.parts]
+
+
+def _is_paired(conversation: list[Message]) -> bool:
     turns: list[tuple[list[str], list[str]]] = [([], [])]
     for message in conversation:
         if message.role == "tool":
             turns[-1][1].extend(part.call_id for part in message.parts if isinstance(part, ToolResult))
         else:
             turns.append(([call.id for call in message.tool_calls], []))
-    good = all(sorted(asked) == sorted(told) for asked, told in turns)
-    if good:
-        check_tool_results(conversation)
-    else:
-        with pytest.raises(ConfigError):
-            check_tool_results(conversation)
+    return all(sorted(asked) == sorted(told) for asked, told in turns)

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from unspool.errors import ProviderError, StreamError, UnspoolError, WireError
 from unspool.messages import FinishReason, Origin, Usage
+from unspool.providers.anthropic_decoder import AnthropicDecoder
+from unspool.providers.cohere_decoder import CohereDecoder
 from unspool.providers.decoder import Decoder
 from unspool.providers.failure import error_detail
 from unspool.providers.fields import Fields, count_of, text_of, text_or_none
+from unspool.providers.gemini_decoder import GeminiDecoder
+from unspool.providers.mistral import MistralDecoder
+from unspool.providers.ollama_decoder import OllamaDecoder
+from unspool.providers.openai_chat_decoder import OpenAIChatDecoder
+from unspool.providers.openai_responses_decoder import OpenAIResponsesDecoder
 from unspool.providers.text_blocks import TextBlocks
 from unspool.stream.chunks import BlockEnd, BlockStart, Chunk, Finish, TextDelta, UsageReport
 
@@ -50,6 +58,18 @@ class PlainDecoder(Decoder):
 
     def _reason(self) -> FinishReason:
         return "error" if self._raw_reason == "broken" else "stop"
+
+
+DECODERS: list[Callable[[], Decoder]] = [
+    PlainDecoder,
+    AnthropicDecoder,
+    CohereDecoder,
+    GeminiDecoder,
+    MistralDecoder,
+    OllamaDecoder,
+    OpenAIChatDecoder,
+    OpenAIResponsesDecoder,
+]
 
 
 def fault_of(chunks: list[Chunk]) -> UnspoolError | None:
@@ -120,6 +140,48 @@ def test_what_else_was_said_tells_why_nothing_came() -> None:
     decoder.decode({"x": 1})
     decoder.decode({"type": "say", "text": "a"})
     assert getattr(fault_of(decoder.finish()), "code", None) == "STREAM_TRUNCATED"
+
+
+@pytest.mark.parametrize("make", DECODERS)
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [("ping", "{}"), ("heartbeat", "{}"), ("ping", '{"type":"ping"}'), ("keepalive", '{"type":null,"message":null}')],
+)
+def test_a_ping_says_nothing(make: Callable[[], Decoder], name: str, data: str) -> None:
+    """Only words of an event tell why nothing else came: its name does not, wherever it stands."""
+    decoder = make()
+    assert decoder.feed(name, data) == []
+    fault = fault_of(decoder.finish())
+    assert fault is not None
+    assert (fault.code, fault.retryable) == ("STREAM_TRUNCATED", True)
+
+
+@pytest.mark.parametrize("make", DECODERS)
+def test_words_after_a_ping_are_told(make: Callable[[], Decoder]) -> None:
+    decoder = make()
+    decoder.feed("ping", "{}")
+    decoder.feed("message", '{"note":"Under maintenance"}')
+    fault = fault_of(decoder.finish())
+    assert isinstance(fault, WireError)
+    assert (fault.code, "but says: " in fault.message) == ("PROTOCOL", True)
+
+
+@pytest.mark.parametrize("make", DECODERS)
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        ('{"reason":"Your credit is used up"}', '{"reason": "Your credit is used up"}'),
+        ('{"error":{"msg":"used up","type":"credit"}}', '{"msg": "used up"} (credit)'),
+        ('{"error_message":"key sk-abcDEF123456789"}', '{"error_message": "key [redacted]"}'),
+        ('["used up"]', '["used up"]'),
+    ],
+)
+def test_an_error_in_words_that_nobody_knows_is_shown_as_it_came(
+    make: Callable[[], Decoder], data: str, said: str
+) -> None:
+    fault = fault_of(make().feed("error", data))
+    assert isinstance(fault, ProviderError)
+    assert fault.message == f"The provider reported an error: {said}"
 
 
 @pytest.mark.parametrize(

@@ -251,7 +251,12 @@ def test_code(status: int, content: bytes, code: str, retryable: bool) -> None:
     [
         (OPENAI_429, "Rate limit reached for gpt-4o. Please try again in 1.2s. (rate_limit_exceeded)"),
         (body(error="plain"), "plain"),
-        (body(error={"message": {"detail": 1}}), "no message"),
+        (body(error={"message": {"detail": 1}}), '{"message": {"detail": 1}}'),
+        (body(error={"message": "", "type": "x_error", "code": None}), "no message (x_error)"),
+        (body(reason="Your credit is used up"), '{"reason": "Your credit is used up"}'),
+        (body(error={"type": "x_error", "reason": "used\u0007up"}), '{"reason": "used\\u0007up"} (x_error)'),
+        (body(error={"why": "y" * 5_000}), '{"why": "' + "y" * 491 + "…"),
+        (body(key="sk-abcDEF123456789"), '{"key": "[redacted]"}'),
         (body(message="bare", error=None), "bare"),
         (body(message="said", error="Bad Request"), "said"),
         (body(detail=[{"msg": "field required"}]), "field required"),

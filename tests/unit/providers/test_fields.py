@@ -20,6 +20,7 @@ from unspool.providers.fields import (
     report_of,
     text_of,
     text_or_none,
+    total,
 )
 
 
@@ -104,3 +105,7 @@ def test_what_cannot_be_kept(value: Any) -> None:
 def test_usage_that_cannot_be_kept_costs_no_answer(value: Any) -> None:
     assert report_of(value) is None
     assert report_of({"tokens": 1}) == {"tokens": 1}
+
+
+def test_a_total_needs_both_counts() -> None:
+    assert (total(3, 4), total(0, 0), total(None, 4), total(3, None)) == (7, 0, None, None)

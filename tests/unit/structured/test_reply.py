@@ -315,6 +315,8 @@ class TestLenient:
             ('{"a": 1, "b', {"a": 1}, [("unclosed", 11)]),
             ('{"a": "x\\u00', {"a": "x"}, [("unclosed", 12)]),
             ('Here: ```json\n{"a": 1,}\n```', {"a": 1}, [("trailing-comma", 22)]),
+            ('{"a": "x\n', {"a": "x"}, [("unclosed", 9)]),
+            ('{"a": 1, "b\n', {"a": 1}, [("unclosed", 12)]),
             ('{"a": "\\/\\ud83d\\ude00\\b"}', {"a": "/😀\b"}, []),
         ],
     )
@@ -328,6 +330,57 @@ class TestLenient:
         if repairs and "done" not in text:
             with pytest.raises(StreamError):
                 read_value(JsonReplyMachine(), text)
+
+    @pytest.mark.parametrize("marks", ["```", "~~~~"])
+    @pytest.mark.parametrize("after", ["", "\n", "\nThat is it. {'c': 2}"])
+    @pytest.mark.parametrize(
+        ("text", "value"),
+        [
+            ('{"a": 1', {"a": 1}),
+            ('{"a": [1, {"b": 2', {"a": [1, {"b": 2}]}),
+            ('{"a": 1,', {"a": 1}),
+            ('{"a": 1, "b":', {"a": 1}),
+            ('{"a": 1, "b"', {"a": 1}),
+            ('{"a": 1, "b', {"a": 1}),
+            ('{"a": 1, "b": tr', {"a": 1}),
+            ('{"a": 1, "b": true', {"a": 1, "b": True}),
+            ('{"a": "x', {"a": "x"}),
+            ('{"a": "x  \n  ', {"a": "x  "}),
+            ('["x", "y', ["x", "y"]),
+            ('"é', "é"),
+            ("[{", [{}]),
+        ],
+    )
+    def test_an_end_that_is_missing_in_a_fence(self, text: str, value: Any, after: str, marks: str) -> None:
+        """F19: it is put right as at the end of the reply, where the marks stand that close the fence."""
+        reply = f"So:\n{marks}json\n{text}\n{marks}{after}"
+        at = len(reply.removesuffix(f"{marks}{after}").encode())
+        for pieces in (*splits(reply), *two_slices(reply)):
+            machine = JsonReplyMachine(lenient=True)
+            for piece in pieces:
+                machine.feed(piece)
+            assert machine.finish() == value
+            assert machine.repairs == [Repair("unclosed", at)]
+
+    @pytest.mark.parametrize("text", ['```json\n{"a": "x\n``', '```json\n{"a": "x"\n`', '```json\n{"a": "x"}\n``'])
+    def test_marks_that_are_cut(self, text: str) -> None:
+        assert read_json(text, lenient=True)[1:] == ("ok", plain({"a": "x"}))
+
+    @pytest.mark.parametrize(
+        ("text", "code", "at"),
+        [
+            ('```json\n{"a": "x\ny"}\n```', "INVALID_JSON", 16),
+            ('```json\n{"a": "x' + "\n" * 200 + "```", "INVALID_JSON", 16),
+            ('{"a": "x\n``', "INVALID_JSON", 8),
+            ('```json\n{"a": 1 `b\n```', "INVALID_JSON", 16),
+            ("```\n{\n```\n", "INCOMPLETE_JSON", 6),
+            ("```\n{'no\n```\n", "INCOMPLETE_JSON", 9),
+            ('```\n"\n```\n', "INCOMPLETE_JSON", 6),
+        ],
+        ids=ascii,
+    )
+    def test_what_is_no_end(self, text: str, code: str, at: int) -> None:
+        assert read_json(text, lenient=True)[1:] == (code, at)
 
     @pytest.mark.parametrize(
         ("text", "code"),
