@@ -77,7 +77,7 @@ class Watched:
         assert repr(partial) == repr(self.partial)
         path = shown[1][0] if shown is not None and shown[1] is not None else ()
         for end in range(len(path) + 1):
-            assert partial.state(path[:end]) == self.partial.state(path[:end])
+            assert builder.state(path[:end]) == self.builder.state(path[:end])
 
     def finish(self) -> Any:
         """Validate the whole, and give the result."""

@@ -36,7 +36,9 @@ OF_TYPE = {
 INTEGERS = "^-?[0-9]+$"
 """The pattern of integers as names of members."""
 NUMBERS = r"^-?[0-9]+(\.[0-9]+)?([eE][-+]?[0-9]+)?$"
-"""The pattern of numbers as names of members."""
+"""The pattern of numbers as names of members, and in texts."""
+DECIMAL = "decimal"
+"""The format of texts that are decimal numbers; limits of numbers may stand beside it."""
 
 
 def asserts(node: Mapping[str, Any]) -> bool:

@@ -21,6 +21,7 @@ _STRUCTURE = {
 }  # fmt: skip
 _NUMBERS = {"minimum", "maximum"}
 _EXCLUSIVE = {"exclusiveMinimum", "exclusiveMaximum"}
+LIMITS = {"multipleOf", *_NUMBERS, *_EXCLUSIVE}
 _SIZES = {"minItems", "maxItems"}
 TOLD = {
     "minLength", "maxLength", "minProperties", "maxProperties", "uniqueItems", "format", "pattern", "multipleOf",

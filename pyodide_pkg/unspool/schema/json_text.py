@@ -12,7 +12,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from unspool.schema.assertions import ASSERTIONS, INTEGERS, NUMBERS, asserts, in_one_spelling
+from unspool.schema.assertions import ASSERTIONS, DECIMAL, INTEGERS, NUMBERS, asserts, in_one_spelling
 from unspool.schema.subschemas import is_array, is_object, resolve, subschemas
 
 _SAID = {
@@ -162,7 +162,7 @@ class _Form:
         rules: list[str] = []
         if "format" in node:
             rules.append(str(node["format"]))
-        if "pattern" in node:
+        if "pattern" in node and (node.get("format"), node["pattern"]) != (DECIMAL, NUMBERS):
             rules.append(f"matching {node['pattern']}")
         for low, high, unit in _RANGES:
             least, most = node.get(low), node.get(high)

@@ -26,6 +26,7 @@ from unspool.schema.shape import (
     class_name,
 )
 from unspool.schema.types import Schema
+from unspool.schema.validator_builder import ValueProtocol
 from unspool.schema.value_text import Given, KnownRecord, Missing, ValueWriter, is_root_model
 from unspool.schema.value_tree import member_of
 from unspool.structured.reply import JsonReplyMachine, PyReplyMachine
@@ -54,24 +55,20 @@ class KnownValue:
         typed = schema.for_python()
         self.name = schema.name
         self.python = python
+        self.protocol: ValueProtocol = "python" if python else "json"
         self._writer = ValueWriter(typed, missing=True)
         self.missing = []
         self._open: set[int] = set()  # containers in which something is missing
+        self._schema = schema
+        self.is_readable = True
+        """Whether `text` says all that is known."""
         writer = ValueWriter(typed)
         _ = writer.python(value) if python else writer.json(value)  # what contains itself, or has no end, ends here
         self.tree = self._read(value, typed.shape, ())
         """The value, with `KnownRecord` for each instance of a class with fields, and `Missing`."""
-        limits: Any = {"max_depth": MAX_DEPTH}
-        machine: Any
-        if python:
-            self.text = writer.python(self.tree)
-            machine = PyReplyMachine(classes=schema.classes, names=schema.names, max_chars=len(self.text), **limits)
-        else:
-            self.text = writer.json(self.tree, tagged=True)
-            machine = JsonReplyMachine(max_chars=len(self.text), **limits)
+        self.text = writer.python(self.tree) if python else writer.json(self.tree, tagged=True)
         try:
-            machine.feed(self.text)
-            neutral = machine.finish()
+            neutral = self._read_back(self.text)
         except StreamError as error:  # a class that the type says nothing of, where it takes anything
             raise ConfigError(
                 "INVALID_OPTIONS", f"What is known of {schema.name} could not be read back: {error.message}"
@@ -91,13 +88,34 @@ class KnownValue:
 
     # What is known
 
+    def _read_back(self, text: str) -> Any:
+        """Read a text as an answer is read. Raises StreamError."""
+        names: Any = {"classes": self._schema.classes, "names": self._schema.names} if self.python else {}
+        machine = (PyReplyMachine if self.python else JsonReplyMachine)(
+            max_chars=len(text), max_depth=MAX_DEPTH, **names
+        )
+        machine.feed(text)
+        return machine.finish()
+
+    def _unreadable(self, value: Any) -> str | None:
+        """Give the text of a value that no answer could have, such as one of a class that the type does not name."""
+        if not self.python:
+            return None
+        text = ValueWriter().python(value, compact=True)
+        try:
+            self._read_back(text)
+        except StreamError:
+            self.is_readable = False
+            return text
+        return None
+
     def _read(self, value: Any, shape: Shape, path: Path) -> Any:
         """Give a value with each instance of a class with fields, and each dict that stands for one, as KnownRecord."""
         before = len(self.missing)
         tree = self._part(value, shape, path)
         if type(value) not in _PLAIN and isinstance(shape, AnyShape) and shape.written == "Any":
             if len(self.missing) == before:
-                return Given(value)  # no text of it says what it is
+                return Given(value, self._unreadable(value))  # no text of it says what it is
             if not self.python and isinstance(tree, KnownRecord):
                 name = tree.record.name
                 raise _refused(

@@ -9,17 +9,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
 from functools import partial
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
-from unspool.schema.attrs_class import attribute_names
-from unspool.schema.part_validator_builder import ANY, PartValidatorBuilder, is_told, peeled
+from unspool.schema.part_validator_builder import ANY
 from unspool.schema.problem import Problem
-from unspool.schema.pydantic_nodes import Core, field_nodes, fields_node
-from unspool.schema.shape import Field, Record
+from unspool.schema.pydantic_nodes import Core
 from unspool.schema.validation_error import pydantic_problems, shown_python
 from unspool.schema.validator_builder import compiled
-from unspool.schema.validators import TAG, distinct
-from unspool.schema.value_tree import children_of
+from unspool.schema.validators import distinct
 
 if TYPE_CHECKING:
     from pydantic import ValidationError
@@ -28,9 +25,9 @@ if TYPE_CHECKING:
     from unspool.schema.lookahead import Tag
     from unspool.schema.places import Context, Opening, Place, Places
 
-_FUNCTIONS = ("function-before", "function-after", "function-wrap", "function-plain")
+FUNCTIONS = ("function-before", "function-after", "function-wrap", "function-plain")
 _SIZES = ("min_length", "max_length", "fail_fast")
-_EXTRA = "Extra inputs are not permitted"
+EXTRA = "Extra inputs are not permitted"
 UNTOLD: Any = object()
 """Stands for the name of a part that is not known yet."""
 
@@ -59,8 +56,13 @@ class Level(ABC):
     def child(self, step: Any) -> tuple[Any, Place]:
         """Give the name of a part, and its place."""
 
+    def meant(self, step: Any) -> list[tuple[Any, Place]]:
+        """Give the parts, of those that the value may have, that a reader may mean by a step."""
+        name, place = self.child(step)
+        return [] if place.drops or not isinstance(step, int if self.listed else str) else [(name, place)]
+
     def foreseen(self, step: Any) -> tuple[Any, Place]:
-        """Give the same where no code of the application may run; the name is `UNTOLD` when only that tells it."""
+        """Give the same as `child` where no code of the application may run; `UNTOLD` when only that tells the name."""
         return self.child(step)
 
     def made(self, parts: Any, context: Context) -> Any:
@@ -80,7 +82,7 @@ class Level(ABC):
 class UnknownLevel(Level):
     """A container of which it is not known before it closes what it is."""
 
-    __slots__ = ("_levels", "_places", "by_attribute", "listed", "names")
+    __slots__ = ("_places", "by_attribute", "levels", "listed", "names")
 
     whole = True
     sure = False
@@ -101,7 +103,7 @@ class UnknownLevel(Level):
             listed, names, by_attribute: as of every level.
         """
         self._places = places
-        self._levels = levels
+        self.levels = levels
         self.listed = listed
         self.names = names
         self.by_attribute = by_attribute and names is not None
@@ -109,10 +111,10 @@ class UnknownLevel(Level):
     @property
     def is_blank(self) -> bool:
         """Whether nothing is known of what it may be."""
-        return not self._levels
+        return not self.levels
 
     def child(self, step: Any) -> tuple[Any, Place]:
-        return _guessed(self._places, self._levels, step)
+        return _guessed(self._places, self.levels, step)
 
 
 class GuessLevel(Level):
@@ -193,134 +195,6 @@ def _fits(tags: Sequence[Tag], told: Mapping[str, Any]) -> bool:
     return True
 
 
-class RecordLevel(Level):
-    """A class with fields."""
-
-    __slots__ = (
-        "_children",
-        "_extra",
-        "_fields",
-        "_places",
-        "_record",
-        "_validator",
-        "_attributes",
-        "by_attribute",
-        "names",
-        "silent",
-        "sure",
-        "title",
-        "whole",
-    )
-
-    def __init__(self, places: Places, record: Record) -> None:
-        self._places = places
-        self._record = record
-        self._validator: SchemaValidator | None = None
-        self.title = record.name
-        self._attributes = attribute_names(record.cls)
-        self.by_attribute = record.form != "typed-dict"
-        node = places.reader.nodes[record]
-        self.sure, self.whole = True, False
-        config: Core | None = None
-        while node["type"] == "definition-ref":
-            node = places.reader.definitions[node["schema_ref"]]
-        inner = node
-        while True:
-            config = inner.get("config") or config
-            self.whole = self.whole or bool(inner.get("custom_init"))
-            if inner["type"] in _FUNCTIONS and inner["type"] != "function-after":
-                self.whole, self.sure = True, False
-            if "schema" not in inner or inner["type"] in ("typed-dict", "named-tuple"):
-                break
-            inner = inner["schema"]
-        self._children: dict[Any, tuple[Any, Place]] = {}
-        self._fields: dict[Any, tuple[Field, Core]] = {}
-        self._read(inner, config)
-
-    def _read(self, inner: Core, config: Core | None) -> None:
-        places, record = self._places, self._record
-        python = places.protocol == "python"
-        nodes = dict(field_nodes(inner))
-        self.silent = frozenset(name for name, node in nodes.items() if node.get("init_only"))
-        shown = {field.name for field in record.shown} - self.silent
-        self.names = frozenset(self._attributes.get(name, name) for name in shown)
-        by_name = bool(config and (config.get("validate_by_name") or config.get("populate_by_name")))
-        for field in record.fields:
-            place = self._place(field, nodes[field.name], config)
-            spellings = [field.name]
-            if not python:
-                alias = nodes[field.name].get("validation_alias", nodes[field.name].get("alias"))
-                spellings, simple = _spellings(alias)
-                self.whole = self.whole or not simple
-                if by_name or alias is None or (config and config.get("validate_by_alias") is False):
-                    spellings.append(field.name)
-            for spelling in dict.fromkeys(spellings):
-                if spelling in self._children:
-                    self.whole = True  # it may be a part of either field, or of both
-                self._children.setdefault(spelling, (self._attributes.get(field.name, field.name), place))
-                place = self._place(field, nodes[field.name], config, weak=True) if len(spellings) > 1 else place
-        if python or record.form == "named-tuple":
-            names = record.slots
-            self._children.update({i: self._children[name] for i, name in enumerate(names) if name in self._children})
-        fields = fields_node(inner)
-        extra = fields.get("extra_behavior") or (config or {}).get("extra_fields_behavior")
-        if extra == "allow":
-            self._extra = places.at(fields.get("extras_schema"), config)
-        elif python or extra == "forbid" or fields["type"] in ("arguments", "named-tuple"):
-            self._extra = places.refused(_EXTRA)
-        else:
-            self._extra = places.ignored
-        if not python:
-            reader = places.reader
-            if record.subclasses or any(record in other.subclasses for other in reader.records.values()):
-                self._children[TAG] = TAG, places.ignored
-
-    def _place(self, field: Field, node: Core, config: Core | None, *, weak: bool = False) -> Place:
-        from unspool.schema.places import Place
-
-        if field.hidden:
-            return self._places.refused(_EXTRA)
-        value: Core = node["schema"]
-        while value["type"] == "default" and value.get("on_error", "raise") == "raise":
-            value = value["schema"]
-        inner, _ = peeled(value)
-        held, below = False, inner
-        while below["type"] in _FUNCTIONS and "ref" not in below:
-            held = held or (is_told(below) and below["type"] != "function-after")
-            if "schema" not in below:
-                break
-            below = below["schema"]
-        return Place(self._places, inner, config, is_optional=not field.required, held=held, weak=weak, conceals=field.name in self.silent)
-
-    def child(self, step: Any) -> tuple[Any, Place]:
-        found = self._children.get(step)
-        return found if found is not None else (step, self._extra)
-
-    def made(self, parts: Any, context: Context) -> Any:
-        if self._validator is None:
-            self._validator = PartValidatorBuilder(self._places.reader).record(self._record)
-        if self._attributes:
-            parts = {argument: parts[name] for argument, name in self._attributes.items() if name in parts}
-        return self._validator.validate_python(parts, context=context)
-
-    def problems(self, error: ValidationError, raw: Any) -> list[Problem]:
-        arguments = {name: argument for argument, name in self._attributes.items()}
-        given = {step: self.child(step)[0] for step, _ in children_of(raw)}
-        given = {step: arguments.get(name, name) for step, name in given.items()}
-        by_name = {given[step]: part for step, part in children_of(raw)}
-        steps = {field.name: field.alias for field in self._record.fields}
-        steps.update({name: step for step, name in given.items()})
-        if self._places.protocol == "python":
-            steps.update({field.name: field.name for field in self._record.fields})
-        problems = pydantic_problems(error, by_name)
-        for problem in problems:
-            if problem.path:
-                problem.path = (steps.get(problem.path[0], problem.path[0]), *problem.path[1:])
-            else:
-                problem.found = raw
-        return problems
-
-
 class ItemsLevel(Level):
     """A list, a set or a frozenset."""
 
@@ -354,11 +228,12 @@ class ItemsLevel(Level):
 class TupleLevel(Level):
     """A tuple."""
 
-    __slots__ = ("_beyond", "_items", "_node", "_validator", "_variadic", "sure", "whole")
+    __slots__ = ("_beyond", "_items", "_node", "_places", "_validator", "_variadic", "sure", "whole")
 
     listed = True
 
     def __init__(self, places: Places, node: Core, config: Core | None) -> None:
+        self._places = places
         self._items: list[Place] = [places.at(item, config) for item in node["items_schema"]]
         self._beyond: Place = places.any
         self._variadic: int | None = node.get("variadic_item_index")
@@ -374,6 +249,12 @@ class TupleLevel(Level):
         if variadic is not None and number >= variadic:
             return number, items[variadic]
         return number, items[number] if number < len(items) else self._beyond
+
+    def meant(self, step: Any) -> list[tuple[Any, Place]]:
+        if not isinstance(step, int):
+            return []
+        is_beyond = self._variadic is None and step >= len(self._items)
+        return [(step, self._places.ignored if is_beyond else self.child(step)[1])]  # there until it closes
 
     def made(self, parts: Any, context: Context) -> Any:
         if self._validator is None:
@@ -418,21 +299,15 @@ class MembersLevel(Level):
         is_told = step.__class__ in self._keys.quick and (step.__class__ is not str or step.isascii())
         return step if is_told else UNTOLD, self._value
 
+    def meant(self, step: Any) -> list[tuple[Any, Place]]:
+        try:
+            return [(self.child(step)[0], self._value)]
+        except TypeError:  # what cannot be a key
+            return []
+
     def made(self, parts: Any, context: Context) -> Any:
         if not self._sizes:
             return parts
         if self._validator is None:
             self._validator = compiled({"type": "dict", **self._sizes}, ())
         return self._validator.validate_python(parts)
-
-
-def _spellings(alias: Any) -> tuple[list[Any], bool]:
-    """Give the names that a field may have in JSON, and whether that is all that its alias says."""
-    if alias is None:
-        return [], True
-    if isinstance(alias, str):
-        return [alias], True
-    paths: list[Any] = cast("list[Any]", alias)
-    if paths and not isinstance(paths[0], list):
-        paths = [paths]
-    return [path[0] for path in paths if len(path) == 1], all(len(path) == 1 for path in paths)

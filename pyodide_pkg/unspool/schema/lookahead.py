@@ -255,3 +255,12 @@ def _tag_names(discriminator: Any) -> tuple[str, ...]:
     if not all(isinstance(path, list) and len(cast("Any", path)) == 1 for path in paths):
         return ()
     return tuple(str(path[0]) for path in paths)
+
+
+def is_whole(text: str) -> bool:
+    """Tell whether a text has no half of a surrogate pair."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -23,8 +23,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from unspool.errors import ConfigError
-from unspool.schema.assertions import ASSERTIONS, OF_TYPE, WORDS, asserts, in_one_spelling, without_annotations
-from unspool.schema.dialects import RULES, TOLD, Dialect, Rules
+from unspool.schema.assertions import ASSERTIONS, NUMBERS, OF_TYPE, WORDS, asserts, in_one_spelling, without_annotations
+from unspool.schema.dialects import LIMITS, RULES, TOLD, Dialect, Rules
 from unspool.schema.json_checker import JsonChecker
 from unspool.schema.json_schema import WRAPPER
 from unspool.schema.subschemas import MAPS, is_array, is_object, resolve, subschemas
@@ -199,10 +199,15 @@ class _Form:
         if foreign and rules.name != "ollama":
             raise self._fail(where, f"uses {foreign[0]}, which {rules.what} does not have")
         items = None if not source.get("prefixItems") or rules.takes_tuple(source) else _positions(source)
-        result = {key: value for key, value in source.items() if rules.takes(key, value)}
+        of_text = LIMITS if source.get("type") == "string" else ()  # limits of a Decimal
+        result = {key: value for key, value in source.items() if rules.takes(key, value) and key not in of_text}
         if items is not None:
             result.pop("prefixItems", None)
-        told = [f"{key}: {self._told(key, source[key])}" for key in source if key in TOLD and key not in result]
+        told = [
+            f"{key}: {self._told(key, source[key])}"
+            for key in source
+            if key in TOLD and key not in result and source[key] != NUMBERS
+        ]
         if told:
             result["description"] = f"{result.get('description', '')} ({', '.join(told)})".strip()
         for key in ("anyOf", "allOf"):

@@ -12,10 +12,12 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
+from unspool.errors import OutputValidationError
 from unspool.schema.known import KnownValue
 from unspool.schema.problem import NOTHING, Path, Problem
 from unspool.schema.shape import Record
 from unspool.schema.subschemas import is_object
+from unspool.schema.types import Schema
 from unspool.schema.validation_error import invalid
 from unspool.schema.validators import TAG
 from unspool.schema.value_text import Given, KnownRecord, Missing, ValueWriter, attribute_of, is_root_model
@@ -50,6 +52,8 @@ class Overlay:
     def _laid(self, tree: Any, known: Any, answer: Any, path: Path, problems: list[Problem]) -> Any:
         if isinstance(tree, Missing):
             return answer
+        if isinstance(tree, Given) and tree.shown is not None:
+            return tree.value
         if isinstance(tree, KnownRecord):
             return self._record_laid(tree, known, answer, path, problems)
         if not isinstance(tree, dict | list | tuple):
@@ -140,27 +144,30 @@ class Overlay:
 
     # What validation makes of it
 
-    def put_back(self, result: Any) -> Any:
+    def put_back(self, result: Any, laid: Any) -> Any:
         """Put what was given back into a validated value.
 
+        Args:
+            result: the value.
+            laid: what it was validated from, by `laid_over`.
         Returns:
             The value, in which each part of the kind that was given is what was given. What validation has turned into
             another kind, such as text into a date, stays so.
         Raises:
             OutputValidationError: OUTPUT_INVALID for a value of another class than was given.
         """
-        return self._kept(self._known.tree, result, ())
+        return self._kept(self._known.tree, result, laid, ())
 
-    def _kept(self, tree: Any, result: Any, path: Path) -> Any:
+    def _kept(self, tree: Any, result: Any, laid: Any, path: Path) -> Any:
         if isinstance(tree, Missing):
             return result
         if isinstance(tree, Given):
             return tree.value
         if is_root_model(result):
-            root = self._kept(tree, result.root, path)
+            root = self._kept(tree, result.root, laid, path)
             return result if root is result.root else result.model_copy(update={"root": root})
         if isinstance(tree, KnownRecord):
-            return self._record_kept(tree, result, path)
+            return self._record_kept(tree, result, laid, path)
         if not isinstance(tree, dict | list | tuple | set | frozenset):
             return tree if type(tree) is type(result) else result
         given: Any = cast("Any", tree)
@@ -168,8 +175,11 @@ class Overlay:
             return result
         if isinstance(given, set | frozenset) or len(given) != len(result):
             return _instead_of(given, result)
-        pairs = zip(_items(given), _items(result), _steps(result), strict=True)
-        kept = [self._kept(item, made, (*path, step)) for item, made, step in pairs]
+        steps = _steps(laid) if isinstance(laid, dict | list | tuple) else [None] * len(given)  # or JSON in a text
+        parts = zip(
+            _items(given), _items(result), [member_of(laid, step) for step in steps], _steps(result), strict=True
+        )
+        kept = [self._kept(item, made, was, (*path, step)) for item, made, was, step in parts]
         if all(item is made for item, made in zip(kept, _items(result), strict=True)):
             return result
         if _is_dict(result):
@@ -178,7 +188,7 @@ class Overlay:
             return twin
         return type(result)(kept)
 
-    def _record_kept(self, tree: KnownRecord, result: Any, path: Path) -> Any:
+    def _record_kept(self, tree: KnownRecord, result: Any, laid: Any, path: Path) -> Any:
         record = tree.record
         is_dict = record.form == "typed-dict" and _is_dict(result)
         if not is_dict and type(result) is not record.cls:
@@ -186,21 +196,36 @@ class Overlay:
                 return result  # what the application's validator makes of it
             if not self._known.is_open(tree) and not _is_dict(tree.value):
                 return tree.value
-            raise invalid(self._known.name, [Problem(path, _asked_for(record))])
+            result = self._made(record, laid, path)
         changes: dict[str, Any] = {}
         for name, member in tree.members.items():
             attribute = name if is_dict else attribute_of(record, name)
-            made = result.get(name, NOTHING) if is_dict else getattr(result, attribute, NOTHING)
+            made: Any = result.get(name, NOTHING) if is_dict else getattr(result, attribute, NOTHING)
             if made is NOTHING or name in tree.unset or isinstance(member, Missing):
                 continue
-            kept = self._kept(member, made, (*path, self._known.named(record, name)[0]))
+            key = self._known.named(record, name)[0]
+            kept = self._kept(member, made, member_of(laid, key), (*path, key))
             if kept is not made:
                 changes[attribute] = kept
         for field in record.fields:
             if field.hidden and field.name not in tree.unset and not _is_dict(tree.value):
                 attribute = attribute_of(record, field.name)
                 changes[attribute] = getattr(tree.value, attribute, getattr(result, attribute, None))
-        return _changed(record, result, changes) if changes else result
+        if changes:
+            result = _changed(record, result, changes)
+        return _with_private(tree.value, result) if record.form == "model" else result
+
+    def _made(self, record: Record, laid: Any, path: Path) -> Any:
+        """Make an instance of the class that was given where JSON may be of another one as well."""
+        if is_object(laid) and not self._known.python:
+            try:
+                made: Any = Schema.of(cast("Any", record.cls)).validate(laid)
+            except OutputValidationError as error:
+                problems = [Problem((*path, *p.path), p.message, p.found, kind=p.kind) for p in error.problems]
+                raise invalid(self._known.name, problems) from error
+            if type(made) is record.cls:
+                return made
+        raise invalid(self._known.name, [Problem(path, _asked_for(record))])
 
 
 def _asked_for(record: Record) -> str:
@@ -257,4 +282,21 @@ def _changed(record: Record, value: Any, changes: dict[str, Any]) -> Any:
     twin = copy.copy(value)
     for name, member in changes.items():
         object.__setattr__(twin, name, member)
+    return twin
+
+
+def _with_private(given: Any, result: Any) -> Any:
+    """Give a copy of a model with the private attributes that were given: those that are not as they begin."""
+    held: dict[str, Any] = getattr(given, "__pydantic_private__", None) or {}
+    declared: dict[str, Any] = cast("Any", type(given)).__private_attributes__ if held else {}
+    private: dict[str, Any] = {}
+    for name, value in held.items():
+        attribute = declared.get(name)
+        make = getattr(attribute, "default_factory", None)
+        if attribute is None or value != (make() if make else attribute.default):
+            private[name] = value
+    if not private:
+        return result
+    twin = result.model_copy()
+    object.__setattr__(twin, "__pydantic_private__", {**(twin.__pydantic_private__ or {}), **private})
     return twin

@@ -3,33 +3,43 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NoReturn, cast
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from unspool.errors import ConfigError
-from unspool.schema.views import PartState, has_root, snapshot
+from unspool.printable import printable
+from unspool.schema.part_paths import PartPaths
+from unspool.schema.views import PartState, RecordView, field_names, has_root, part_of, snapshot
 
 if TYPE_CHECKING:
     from unspool.schema.partial_builder import PartialBuilder
     from unspool.structured.events import FieldInvalid
 
 
+_STATES: tuple[PartState, ...] = ("complete", "growing", "absent")
+"""The furthest first."""
+
+
 class Partial[T]:
     """A value while it is being written: a live view, which changes as the answer grows.
 
-    What has arrived is read as the value will be: `partial.items[0].name`, `partial["name"]`, `partial[0]`; a field
-    that has not arrived is None. Whatever has closed is a real instance, validated on its own; the complete value is
-    validated once more, as a whole, and then `value` is that result. Nothing that was shown is taken back. Text grows;
-    text that becomes something else (`Literal`, `Enum`, dates, …) shows when it is complete. `value`, `state`,
-    `complete`, `invalid` and `snapshot` are names of this class: a field of such a name is read as `value.state`.
+    What has arrived is read as the value will be: `partial.items[0].name`, `partial[0]`; a field that has not arrived
+    is None. Of a record at the root `partial["name"]`, `"name" in partial`, `list(partial)` and `len(partial)` go by
+    the names of its fields, open or closed; below it a record has attributes alone, as the instance that it becomes.
+    Whatever has closed is a real instance, validated on its own; the complete value is validated once more, as a
+    whole, and then `value` is that result. Nothing that was shown is taken back. Text grows; text that becomes
+    something else (`Literal`, `Enum`, dates, …) shows when it is complete. `value`, `state`, `complete`, `invalid` and
+    `snapshot` are names of this class: a field of such a name is read as `value.state`.
     """
 
-    __slots__ = ("__builder",)
+    __slots__ = ("__builder", "__paths")
 
     __builder: PartialBuilder
+    __paths: PartPaths
 
     def __init__(self, builder: PartialBuilder) -> None:
         """Made by `QueryStream.partials`."""
         object.__setattr__(self, "_Partial__builder", builder)
+        object.__setattr__(self, "_Partial__paths", PartPaths(builder.schema))
 
     @property
     def value(self) -> T | Any:
@@ -50,15 +60,22 @@ class Partial[T]:
         """Tell how far a part has come.
 
         Args:
-            path: names of fields, keys and numbers; text is one name. Default: the whole value.
+            path: names of fields, keys and numbers, as a tuple or with dots (`"report.items"`); a field by the name
+                that it has in its class, or in the answer. Default: the whole value.
         Returns:
             "absent", "growing" or "complete": closed, whether it is valid or not.
         Raises:
-            ConfigError: INVALID_OPTIONS when it is no path.
+            ConfigError: INVALID_OPTIONS when it is no path, or no value of the type has such a part.
         """
-        if not isinstance(cast("Any", path), Sequence):
-            raise ConfigError("INVALID_OPTIONS", "path must be a tuple of names and numbers, such as ('items', 0).")
-        return self.__builder.state((path,) if isinstance(path, str) else path)
+        builder = self.__builder
+        try:
+            meant = self.__paths.meant(path)
+        except ConfigError:
+            if any(fault.path == path for fault in builder.invalid):  # what may not be there, and is
+                return "complete"
+            raise
+        found = {builder.state(steps) for steps in meant}
+        return next(state for state in _STATES if state in found)
 
     def snapshot(self) -> Any:
         """Copy what has arrived: open parts become dicts and lists, closed ones stay as they are. Costs its size."""
@@ -88,21 +105,29 @@ class Partial[T]:
 
     def __getitem__(self, key: Any) -> Any:
         value = self.__shown()
-        if isinstance(key, str) and not hasattr(value.__class__, "__getitem__"):
-            try:
-                return getattr(value, key)
-            except AttributeError:
-                raise KeyError(key) from None
-        return value[key]
+        names = field_names(value)
+        if names is None:
+            return value[key]
+        is_declared = isinstance(value, RecordView) and key in (part_of(value).opening.level.names or ())
+        if not isinstance(key, str) or not (is_declared or key in names):
+            raise KeyError(key)
+        return getattr(value, key)
 
     def __iter__(self) -> Iterator[Any]:
-        return iter(self.__shown())
+        """Iterate over items, keys or, of a record, the names of the fields that have arrived."""
+        value = self.__shown()
+        names = field_names(value)
+        return iter(value if names is None else names)
 
     def __len__(self) -> int:
-        return len(self.__shown())
+        value = self.__shown()
+        names = field_names(value)
+        return len(value if names is None else names)
 
     def __contains__(self, item: object) -> bool:
-        return item in self.__shown()
+        value = self.__shown()
+        names = field_names(value)
+        return item in (value if names is None else names)
 
     def __bool__(self) -> bool:
         return True
@@ -111,7 +136,7 @@ class Partial[T]:
         return sorted({"complete", "invalid", "snapshot", "state", "value", *dir(self.__builder.shown())})
 
     def __repr__(self) -> str:
-        return f"Partial({self.__builder.value!r})"
+        return printable(f"Partial({self.__builder.value!r})")
 
 
 def _kept(snapshot: Any) -> Any:

@@ -8,14 +8,16 @@ Source: F17, F18, F21, F22; langfx.js, docs/STREAMING.md.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from unspool.errors import OutputValidationError
+from unspool.schema.faults import Faults
 from unspool.schema.levels import GuessLevel, UndecidedLevel
-from unspool.schema.places import MAX_ATTEMPTS, Place, Places
+from unspool.schema.lookahead import is_whole
+from unspool.schema.places import MAX_ATTEMPTS, Place, places_of
 from unspool.schema.problem import Problem
-from unspool.schema.validation_error import MAX_KEPT, pydantic_problems
+from unspool.schema.validation_error import pydantic_problems
 from unspool.schema.views import ABSENT, REPEATED, Part, PartState, state_inside
 from unspool.schema.watched_list import WatchedList
 from unspool.structured.events import (
@@ -31,8 +33,6 @@ from unspool.structured.events import (
 from unspool.structured.py_values import PySet
 
 if TYPE_CHECKING:
-    from pydantic import ValidationError
-
     from unspool.schema.types import Schema
     from unspool.schema.validator_builder import ValueProtocol
 
@@ -55,16 +55,18 @@ class PartialBuilder:
             protocol: how it is written.
             drops_nulls: whether null stands for a field that was left out, where it is no value of the field.
         """
-        self.invalid: list[FieldInvalid] = []
+        self._faults = Faults()
+        self.invalid = self._faults.invalid
         """What cannot be right, so far: the first of it, as errors have it."""
         self.value: Any = None
         """What has arrived."""
         self.complete = False
-        self._known = 0
         self.has_changed = False
         """Whether the last events showed anything."""
-        self._is_text = schema is None
-        self._places = _places(schema, protocol)
+        self.schema = schema
+        self._result: Any = ABSENT
+        """The answer as it is valid, whatever the application has made of it."""
+        self._places = places_of(schema, protocol)
         self._drops_nulls = drops_nulls
         self._root: Part | None = None
         self._part: Part | None = None
@@ -86,13 +88,13 @@ class PartialBuilder:
         return Part(None, root, opening if opening.level.names else root.open("array", None, None), False).opened()
 
     def state(self, path: Sequence[Any]) -> PartState:
-        """Tell how far a part has come."""
+        """Tell how far a part has come, by its path in the value."""
         root = self._root
         if not (self.complete or self._is_over):
             if root is not None:
                 return "absent" if path and root.is_hidden else root.state(path)
             return "absent" if path or self.value is None else "growing"
-        return state_inside(self.value, path)
+        return state_inside(self.value if self._result is ABSENT else self._result, path)
 
     def watch(self, path: Sequence[Any]) -> None:
         """Keep the list at a path in view, for `items`."""
@@ -113,6 +115,7 @@ class PartialBuilder:
 
     def accept(self, result: Any) -> None:
         """Take the answer, which is over and valid."""
+        self._result = result
         if self._watched is not None:
             self._watched.result = result
 
@@ -139,22 +142,17 @@ class PartialBuilder:
                 self.start(event.path[-1])
             elif kind is FieldEnd:
                 self.end(event.path, event.value)
-                found += self._new(number)
+                found += self._faults.new(number)
             elif kind is ObjectStart:
                 self.open(event.kind, event.python_class, event.python_kind)
             elif kind is ObjectEnd:
                 self.close(event.path, event.value)
-                found += self._new(number)
-            elif kind is TextDelta and self._is_text:
+                found += self._faults.new(number)
+            elif kind is TextDelta and self.schema is None:
                 self.grow(event.delta)
             if found and self._stops:
                 break
         return found
-
-    def _new(self, number: int) -> list[tuple[int, FieldInvalid]]:
-        """Give what has been found to be invalid since the last time."""
-        known, self._known = self._known, len(self.invalid)
-        return [(number, invalid) for invalid in self.invalid[known:]] if self._known > known else []
 
     def grow(self, delta: str) -> None:
         """More of a text comes."""
@@ -218,7 +216,7 @@ class PartialBuilder:
             return
         self.has_changed = True
         kind, key = value.__class__, part.key
-        if (kind in place.quick and (kind is not str or value.isascii() or _is_whole(value))) or (
+        if (kind in place.quick and (kind is not str or value.isascii() or is_whole(value))) or (
             kind is str and value in place.words
         ):
             part.show(key, value)
@@ -256,7 +254,7 @@ class PartialBuilder:
                 self.take(within, inner)
                 self.close(inner, value)
             elif is_simple and (
-                (kind in place.quick and (kind is not str or value.isascii() or _is_whole(value)))
+                (kind in place.quick and (kind is not str or value.isascii() or is_whole(value)))
                 or (kind is str and value in place.words)
             ):
                 if is_list:
@@ -270,7 +268,7 @@ class PartialBuilder:
     def _judge(self, part: Part, key: Any, place: Place, path: Path, value: Any) -> Any:
         """Judge a part of one piece, or one that was read before it was known what it is; give what it is."""
         if place.refusal is not None:
-            self._fault(part, part.sure and part.opening.sure, path, [Problem((), place.refusal, value)])
+            self._faults.add(part, part.sure and part.opening.sure, path, [Problem((), place.refusal, value)])
         elif place.drops or (value is None and self._drops_nulls and place.is_optional and not place.takes_none):
             return value
         elif place.held:
@@ -284,7 +282,7 @@ class PartialBuilder:
                 return made
             except Exception as error:  # an application's validator may raise anything
                 sure = part.sure and part.opening.sure and not place.weak
-                self._failed(part, sure, path, error, lambda fault: pydantic_problems(fault, value))
+                self._faults.failed(part, sure, path, error, lambda fault: pydantic_problems(fault, value))
                 part.unsure = part.unsure or place.weak
                 self._leave(part, key, place, value)
         return value
@@ -343,7 +341,7 @@ class PartialBuilder:
         place, opening = part.place, part.opening
         if place.refusal is not None:
             assert parent is not None
-            self._fault(parent, parent.sure and parent.opening.sure, path, [Problem((), place.refusal, raw)])
+            self._faults.add(parent, parent.sure and parent.opening.sure, path, [Problem((), place.refusal, raw)])
             return ABSENT
         if place.drops:
             return ABSENT
@@ -351,11 +349,13 @@ class PartialBuilder:
             parent.unsure = True
         if place.held:
             return ABSENT
-        if part.aside and isinstance(opening.level, GuessLevel):
-            return ABSENT  # the rest of it is shown when it is known what it is
+        if isinstance(opening.level, GuessLevel) and (part.aside or part.unsure):
+            assert parent is not None  # the rest of it is shown when it is known what it is
+            parent.unsure = parent.unsure or isinstance(parent.opening.level, GuessLevel)
+            return ABSENT
         whole = opening.whole or part.unsure or (isinstance(raw, PySet) and raw.frozen)
         if part.is_refused or (part.bad and not whole):
-            self._fault(parent, False, path, ())
+            self._faults.add(parent, False, path, ())
             return ABSENT
         context = _context(path)
         height = part.height + whole
@@ -370,7 +370,7 @@ class PartialBuilder:
             return self._whole(place, raw, context) if whole else opening.made(parts, context)
         except Exception as error:
             sure = part.sure and not (whole and self._drops_nulls)
-            self._failed(
+            self._faults.failed(
                 parent,
                 sure,
                 path,
@@ -394,7 +394,7 @@ class PartialBuilder:
         if decided is None:
             return
         if isinstance(decided, str):
-            self._fault(part, part.sure, path, [Problem((), decided)])
+            self._faults.add(part, part.sure, path, [Problem((), decided)])
             part.is_refused = True
             part.opening = part.place.unknown(listed=False)
             return
@@ -406,65 +406,13 @@ class PartialBuilder:
             if key in part.shown or key in part.withheld:
                 part.unsure = True
                 continue
-            if not (place.drops or place.conceals or value is ABSENT):
-                if not is_json:
-                    part.show(key, value)
-                elif key in shown:
-                    part.show(key, shown[key])
+            seen = shown.get(key, ABSENT) if is_json else value
+            if not (place.drops or place.conceals or seen is ABSENT):
+                part.show(key, seen)
             if is_json:
                 self._judge(part, key, place, (*path, step), value)
-
-    def _failed(
-        self,
-        part: Part | None,
-        sure: bool,
-        path: Path,
-        error: Exception,
-        problems: Callable[[ValidationError], list[Problem]],
-    ) -> None:
-        """Take note of why something could not be made. Only pydantic's word is a fault of the answer.
-
-        A validator that needs more than its part raises what it likes; the record around it is then judged as a whole.
-        """
-        from pydantic import ValidationError
-
-        if isinstance(error, ValidationError) and not _is_too_deep(error):
-            tells = sure and len(self.invalid) < MAX_KEPT
-            self._fault(part, tells, path, problems(error) if tells else ())
-        elif part is not None:
-            part.unsure = True
-
-    def _fault(self, part: Part | None, sure: bool, path: Path, problems: Sequence[Problem]) -> None:
-        if part is not None:
-            part.bad = True
-        if sure:
-            self.invalid += [
-                FieldInvalid((*path, *problem.path), problem.message, problem.found, problem.kind)
-                for problem in problems[: MAX_KEPT - len(self.invalid)]
-            ]
-
-
-def _places(schema: Schema[Any] | None, protocol: ValueProtocol) -> Places:
-    if schema is None or schema.python_type is None:
-        from unspool.schema.shape_reader import ShapeReader
-
-        return Places(ShapeReader({"type": "any"}), "json", lambda value: 0)
-    return schema.python_type.python_places if protocol == "python" else schema.python_type.json_places
 
 
 def _context(path: Path) -> dict[str, Any]:
     """Tell validators of the application that they see a part (F21)."""
     return {"partial": True, "path": path}
-
-
-def _is_whole(text: str) -> bool:
-    """Tell whether a text has no half of a surrogate pair."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
-def _is_too_deep(error: ValidationError) -> bool:
-    return any(fault["type"] == "recursion_loop" for fault in error.errors(include_url=False, include_context=False))

@@ -14,13 +14,13 @@ from unspool.schema.levels import (
     ItemsLevel,
     Level,
     MembersLevel,
-    RecordLevel,
     TupleLevel,
     UndecidedLevel,
     UnknownLevel,
 )
 from unspool.schema.lookahead import Branch, Lookahead
 from unspool.schema.part_validator_builder import PartValidator, validator_around
+from unspool.schema.record_level import RecordLevel
 from unspool.schema.shape import Record
 from unspool.schema.validators import TAG
 
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from unspool.schema.pydantic_nodes import Core
     from unspool.schema.shape_reader import ShapeReader
+    from unspool.schema.types import Schema
     from unspool.schema.validator_builder import ValueProtocol
 
 Context = Mapping[str, Any]
@@ -168,6 +169,21 @@ class Place:
             opening = self._openings[key] = self._opened(kind, python_class, python_kind)
             opening.is_hidden = opening.is_hidden or self._lookahead.takes_containers
         return opening
+
+    @property
+    def is_wild(self) -> bool:
+        """Whether the application decides what stands here, so that the type does not tell."""
+        return self._lookahead.is_wild
+
+    @property
+    def has_branches(self) -> bool:
+        """Whether the type tells which containers may stand here."""
+        return bool(self._lookahead.branches)
+
+    @property
+    def has_root(self) -> bool:
+        """Whether a container that stands here may become a root model."""
+        return any(node["type"] == "model" for branch in self._lookahead.branches for node in branch.around)
 
     def unknown(self, *, listed: bool) -> Opening:
         """Give a container of which nothing is known before it closes."""
@@ -329,3 +345,12 @@ def _family(branch: Branch) -> list[Branch]:
     if record is None or not record.subclasses:
         return [branch]
     return [branch.of(member, ((TAG,), member.name)) for member in record.family]
+
+
+def places_of(schema: Schema[Any] | None, protocol: ValueProtocol) -> Places:
+    """Give the places of what an answer must be, or of text."""
+    if schema is None or schema.python_type is None:
+        from unspool.schema.shape_reader import ShapeReader
+
+        return Places(ShapeReader({"type": "any"}), "json", lambda value: 0)
+    return schema.python_type.python_places if protocol == "python" else schema.python_type.json_places

@@ -101,3 +101,14 @@ def refers(node: Any) -> bool:
         elif isinstance(part, list | tuple):
             todo.extend(cast("list[Any]", part))
     return False
+
+
+def numbers_first(choices: list[Core]) -> list[Core]:
+    """Put numbers before the first Decimal, which would take what is written for them."""
+    kinds = [choice["type"] for choice in choices]
+    if "decimal" not in kinds:
+        return choices
+    first = kinds.index("decimal")
+    numbers = [choice for choice in choices[first:] if choice["type"] in ("int", "float")]
+    others = [choice for choice in choices[first:] if choice["type"] not in ("int", "float")]
+    return [*choices[:first], *numbers, *others]

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from unspool.schema.types import Schema
 
 _KINDS = (dict, list, tuple, set, frozenset, str, bytes)
+_DATA = (dict, list, tuple, str, int, float, bool, type(None))
 
 
 def check_read_back(text: str, value: Any, schema: Schema[Any], protocol: Protocol) -> None:
@@ -43,7 +44,19 @@ def check_read_back(text: str, value: Any, schema: Schema[Any], protocol: Protoc
         raise ConfigError(
             "INVALID_OPTIONS", f"What would be written as {schema.name} could not be read back: {error.message}"
         ) from error
-    difference = _difference(value, found, ValueWriter(schema.python_type))
+    check_same(value, found, schema)
+
+
+def check_same(value: Any, found: Any, schema: Schema[Any], *, is_reply: bool = False) -> None:
+    """Compare a value with what came of reading its text.
+
+    Args:
+        value, found, schema: of the type `schema`.
+        is_reply: take plain data that is in no instance for a reply as it is: whatever comes of it is what was meant.
+    Raises:
+        ConfigError: INVALID_OPTIONS when they differ.
+    """
+    difference = _difference(value, found, ValueWriter(schema.python_type), is_reply)
     if difference is not None:
         path, other = difference
         raise ConfigError(
@@ -53,18 +66,22 @@ def check_read_back(text: str, value: Any, schema: Schema[Any], protocol: Protoc
         )
 
 
-def _difference(value: Any, found: Any, writer: ValueWriter) -> tuple[Path, Any] | None:
+def _difference(value: Any, found: Any, writer: ValueWriter, is_reply: bool) -> tuple[Path, Any] | None:
     """Find the first place in which two values differ, and what is there in the second. Without recursion.
 
     Fields that no text shows are not looked at; numbers are compared by value, as the type has made them.
     """
-    todo: list[tuple[Path, Any, Any]] = [((), value, found)]
+    todo: list[tuple[Path, Any, Any, bool]] = [((), value, found, is_reply)]
     mine: dict[Any, Any]
     theirs: dict[Any, Any]
     while todo:
-        path, one, other = todo.pop()
+        path, one, other, is_reply = todo.pop()
         kind: type = type(cast("object", one))
         fields, others = writer.fields_of(one), writer.fields_of(other)
+        if is_reply and fields is None and kind in _DATA:
+            for step, member, theirs_at in _both(one, other):
+                todo.append(((*path, step), member, theirs_at, True))
+            continue
         if fields is not None or others is not None:
             if fields is None or others is None or kind is not type(other):
                 return path, other
@@ -72,7 +89,7 @@ def _difference(value: Any, found: Any, writer: ValueWriter) -> tuple[Path, Any]
         elif not _is_alike(one, other):
             return path, other
         elif getattr(kind, "__pydantic_root_model__", False) is True:
-            todo.append((path, one.root, other.root))
+            todo.append((path, one.root, other.root, False))
             continue
         elif is_object(one):
             mine, theirs = dict(one), dict(other)
@@ -84,8 +101,18 @@ def _difference(value: Any, found: Any, writer: ValueWriter) -> tuple[Path, Any]
             return path, other
         if mine.keys() != theirs.keys():
             return path, other
-        todo.extend((((*path, step), member, theirs[step]) for step, member in reversed(mine.items())))
+        todo.extend((((*path, step), member, theirs[step], False) for step, member in reversed(mine.items())))
     return None
+
+
+def _both(one: Any, other: Any) -> list[tuple[Any, Any, Any]]:
+    """Give the steps into plain data that lead on in both, with what is there, the last first."""
+    if is_object(one) and is_object(other):
+        return [(step, member, other[step]) for step, member in one.items() if step in other][::-1]
+    if isinstance(one, list | tuple) and isinstance(other, list | tuple):
+        pairs = zip(cast("Any", one), cast("Any", other), strict=False)
+        return [(step, *pair) for step, pair in enumerate(pairs)][::-1]
+    return []
 
 
 def _is_alike(one: Any, other: Any) -> bool:

@@ -11,7 +11,7 @@ from enum import Enum, Flag
 from functools import cache
 from typing import TYPE_CHECKING, Any, cast
 
-from unspool.schema.assertions import INTEGERS, NUMBERS
+from unspool.schema.assertions import DECIMAL, INTEGERS, NUMBERS
 from unspool.schema.pydantic_nodes import MAPPINGS, RECORDS, Core, field_nodes, metadata_of, name_in_json
 from unspool.schema.subschemas import is_object, resolve, subschemas
 from unspool.schema.type_depth import shallow
@@ -22,6 +22,13 @@ if TYPE_CHECKING:
 _NO_NAMES = ("none", "list", "tuple", "set", "frozenset", *RECORDS, *MAPPINGS)
 _SPELLED = (str, int, float)
 _ANY: Core = {"type": "any"}
+_LIMITS = {
+    "ge": "minimum",
+    "gt": "exclusiveMinimum",
+    "le": "maximum",
+    "lt": "exclusiveMaximum",
+    "multiple_of": "multipleOf",
+}
 
 
 @cache
@@ -32,8 +39,9 @@ def schema_generator() -> type[GenerateJsonSchema]:
         Pydantic's own, also for classes that stand deep in others, with these corrections: an Enum class lists each
         value once, though aliases repeat it, and one of flags takes their sums; a NamedTuple is an object, for a model
         has to know the names (its list is read as well); what keys must be is told of keys that are no texts too;
-        fields that a dataclass takes no argument for are left out; and the member that tells the classes of a union
-        apart is required, because pydantic asks for it even where it has a default.
+        fields that a dataclass takes no argument for are left out; a Decimal is asked for as text, because a number
+        loses digits (it is read as well); and the member that tells the classes of a union apart is required, because
+        pydantic asks for it even where it has a default.
     """
     from pydantic.json_schema import GenerateJsonSchema
 
@@ -56,6 +64,9 @@ def schema_generator() -> type[GenerateJsonSchema]:
             made = super().call_schema(schema)
             return made if made.get("type") == "object" else _as_object(schema, made)
 
+        def decimal_schema(self, schema: Any) -> dict[str, Any]:
+            return {**_limits(schema), "type": "string", "format": DECIMAL, "pattern": _digits(schema)}
+
         def dict_schema(self, schema: Any) -> dict[str, Any]:
             return self._with_names(schema, super().dict_schema(schema))
 
@@ -70,6 +81,8 @@ def schema_generator() -> type[GenerateJsonSchema]:
 
         def _with_names(self, schema: Any, made: dict[str, Any]) -> dict[str, Any]:
             names = _names(schema.get("keys_schema", _ANY), self._nodes)
+            if names and "patternProperties" in made:  # of the text of a Decimal
+                [made["additionalProperties"]] = made.pop("patternProperties").values()
             if "patternProperties" in made:
                 made.setdefault("additionalProperties", False)
             return made if names is None else {**made, "propertyNames": names}
@@ -108,6 +121,21 @@ def schema_generator() -> type[GenerateJsonSchema]:
             return schemas, definitions
 
     return AnswerJsonSchema
+
+
+def _limits(node: Core) -> dict[str, Any]:
+    limits = {word: node[key] for key, word in _LIMITS.items() if node.get(key) is not None}
+    return {word: int(value) if value == int(value) else float(value) for word, value in limits.items()}
+
+
+def _digits(node: Core) -> str:
+    """Say how many digits the text of a Decimal may have."""
+    most, places = node.get("max_digits"), node.get("decimal_places")
+    if most is None and places is None:
+        return NUMBERS
+    whole = "+" if most is None else f"{{1,{max(1, most - (places or 0))}}}"
+    fraction = most if places is None else places
+    return f"^-?[0-9]{whole}" + (f"(\\.[0-9]{{1,{fraction}}})?$" if fraction else "$")
 
 
 def _as_object(node: Core, made: Mapping[str, Any]) -> dict[str, Any]:
@@ -159,8 +187,10 @@ def _names(node: Core, nodes: Mapping[str, Core]) -> dict[str, Any] | bool | Non
     match node["type"]:
         case "int":
             return {"pattern": INTEGERS}
-        case "float" | "decimal":
+        case "float":
             return {"pattern": NUMBERS}
+        case "decimal":
+            return {"pattern": _digits(node)}
         case "bool":
             return {"enum": ["true", "false"]}
         case "enum" if issubclass(node["cls"], Flag):

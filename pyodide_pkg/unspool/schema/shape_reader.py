@@ -186,6 +186,7 @@ class ShapeReader:
                 self.needs_care = True  # a text of the model's, which the guarded door has to read
                 return self._json(node, path)
             case _ if kind in _FORMATS:
+                self.needs_care = self.needs_care or kind == "decimal"  # a number may have lost digits of it
                 return Scalar("str", _rules(node), _FORMATS[kind])
             case "function-plain" if _is_import(node):
                 raise ConfigError(

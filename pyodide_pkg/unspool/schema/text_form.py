@@ -11,6 +11,8 @@ from base64 import urlsafe_b64encode
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, cast
 
+from unspool.printable import said_by
+
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
@@ -35,7 +37,7 @@ def text_form(value: Any, bytes_form: str = "utf8") -> Any:
     except ValueError:
         raise
     except Exception as error:  # a class of the application, or of any library, may raise anything
-        raise ValueError(f"{kind.__name__} has no text form ({type(error).__name__}: {error}).") from error
+        raise ValueError(f"{kind.__name__} has no text form ({said_by(error)}).") from error
     if type(plain) is kind:
         raise ValueError(f"{kind.__name__} has no text form.")
     return plain

@@ -78,9 +78,9 @@ class Schema[T]:
                 in JSON a member `class` tells them apart. Others are not accepted, whatever has been imported, and
                 abstract classes are not offered.
         Raises:
-            ConfigError: INVALID_OPTIONS when no schema can be made of it, such as an open type variable, or when a
-                default is no value of its type; UNSUPPORTED when it holds what no answer can be asked for, such as a
-                callable (with its path), or a JSON Schema uses a keyword that cannot be checked here.
+            ConfigError: INVALID_OPTIONS, with the path, when no schema can be made of it, such as a callable or an open
+                type variable, or when a default is no value of its type; UNSUPPORTED when it nests too deep, or a JSON
+                Schema uses a keyword that cannot be checked here.
         """
         if name is not None and not isinstance(cast("Any", name), str):
             raise ConfigError("INVALID_OPTIONS", "The name of a schema must be a text.")

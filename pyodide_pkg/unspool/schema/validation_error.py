@@ -62,15 +62,18 @@ def invalid(name: str, problems: Sequence[Problem], *, count: int = 0, python: b
 
 def pydantic_problems(error: ValidationError, value: Any) -> list[Problem]:
     """Give the first of pydantic's faults, with the path in the answer: its own also names alternatives."""
+    keys: list[Problem] = []
     problems: list[Problem] = []
     for fault in error.errors(include_url=False, include_context=False)[:MAX_KEPT]:
         loc, kind = fault["loc"], fault["type"]
         path: list[Any] = []
         found: Any = value
-        missing = kind.startswith("missing")
+        missing, is_key = kind.startswith("missing"), False
         for i, step in enumerate(loc):
             found_below = member_of(found, step)
             if found_below is NOTHING:
+                if step == "[key]" and path and i == len(loc) - 1:  # pydantic's word for the key, not its value
+                    found, is_key = path[-1], True
                 if not (missing and i == len(loc) - 1):
                     continue
                 found = NOTHING
@@ -80,8 +83,11 @@ def pydantic_problems(error: ValidationError, value: Any) -> list[Problem]:
         message = fault["msg"]
         if kind == "float_type" and type(found) is int:
             kind, message = "finite_number", "Input should be a finite number"
+        if is_key:
+            keys.append(Problem(tuple(path), f"The key: {message}", found, kind=_kind(kind, loc)))
+            continue
         problems.append(Problem(tuple(path), message, NOTHING if missing else found, kind=_kind(kind, loc)))
-    return _of_one_alternative(problems)
+    return [*keys, *_of_one_alternative(problems)]
 
 
 def _of_one_alternative(problems: Sequence[Problem]) -> list[Problem]:
@@ -142,3 +148,8 @@ def _cut(text: str) -> str:
     if len(text) > _MAX_SHOWN_CHARS:
         text = text[:_MAX_SHOWN_CHARS] + "…"
     return text.encode("utf-8", "backslashreplace").decode()
+
+
+def is_too_deep(error: ValidationError) -> bool:
+    """Tell whether pydantic refused a value for its depth."""
+    return any(fault["type"] == "recursion_loop" for fault in error.errors(include_url=False, include_context=False))

@@ -24,6 +24,7 @@ from unspool.schema.pydantic_nodes import (
     choices_of,
     metadata_of,
     name_in_json,
+    numbers_first,
     refers,
 )
 from unspool.schema.shape import Record
@@ -149,7 +150,7 @@ class ValidatorBuilder:
             case _ if "items_schema" in node:
                 return _before(validators.json_list, {**node, **_LAX, **self._items(node, loose)})
             case _:
-                return self._leaf(node)
+                return self._leaf(node, loose)
 
     def _items(self, node: Core, loose: bool) -> dict[str, Any]:
         if "items_schema" in node:
@@ -279,10 +280,10 @@ class ValidatorBuilder:
     def _union(self, node: Core, loose: bool) -> dict[str, Any]:
         """Build a union. In Python syntax, a constructor's name says which class is meant; only that one is tried."""
         if not self._python:
-            return {**node, "choices": [self._node(choice, loose) for choice in choices_of(node)]}
+            return {**node, "choices": [self._node(choice, loose) for choice in numbers_first(choices_of(node))]}
         by_name: dict[str, list[dict[str, Any]]] = {}
         others: list[dict[str, Any]] = []
-        todo = choices_of(node)
+        todo = numbers_first(choices_of(node))
         while todo:
             choice = todo.pop(0)
             target = self._reader.definitions[choice["schema_ref"]] if choice["type"] == "definition-ref" else choice
@@ -375,9 +376,11 @@ class ValidatorBuilder:
         own = LazyValidator(self._whole(node), self._configs[-1])
         return _plain(partial(validators.as_it_is, own))
 
-    def _leaf(self, node: Core) -> dict[str, Any]:
+    def _leaf(self, node: Core, loose: bool) -> dict[str, Any]:
         """Build what pydantic reads from the text forms of JSON: dates, UUID, Decimal, URLs, …"""
         take = validators.as_bytes if self._python and node["type"] == "bytes" else validators.as_json
+        if node["type"] == "decimal" and not loose:
+            take = validators.as_decimal
         return _plain(partial(take, LazyValidator(self._whole(node), self._configs[-1])))
 
     def _whole(self, node: Core) -> Any:

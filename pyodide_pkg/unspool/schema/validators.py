@@ -28,6 +28,8 @@ TAG = "class"
 """The member of a JSON object that names its class, where subclasses may stand: no field of Python's has the name."""
 
 _MAX_SHOWN = 40
+_FLOAT_DIGITS = 15
+"""Of a number of up to so many digits, a 64-bit float gives them all back (`sys.float_info.dig`)."""
 
 
 def refusal(kind: str, message: str) -> Exception:
@@ -323,6 +325,13 @@ def as_json(leaf: LazyValidator, value: Any) -> Any:
     except ValueError:
         raise refusal("data_type", "Input should be text or a number") from None
     return leaf.read(text)
+
+
+def as_decimal(leaf: LazyValidator, value: Any) -> Any:
+    """Read a Decimal: text, or a number of no more digits than a float keeps."""
+    if isinstance(value, float) and len(repr(value).partition("e")[0].strip("-0.").replace(".", "")) > _FLOAT_DIGITS:
+        raise refusal("decimal_digits", "Input should be text, because a number of so many digits loses some")
+    return as_json(leaf, value)
 
 
 def json_inside(value: Any) -> Any:

@@ -15,6 +15,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any, cast
 
 from unspool.errors import ConfigError
+from unspool.printable import said_by
 from unspool.schema.attrs_class import is_attrs
 from unspool.schema.problem import path_text
 from unspool.schema.python_text import annotation
@@ -83,7 +84,7 @@ class ValueWriter:
         except ConfigError:
             raise
         except Exception as error:  # of a property, or of whatever else a class of the application may have
-            raise self._refused(f"cannot be written: {type(error).__name__}: {error}") from error
+            raise self._refused(f"cannot be written: {said_by(error)}") from error
 
     def _refused(self, words: str) -> ConfigError:
         return ConfigError("INVALID_OPTIONS", f"{path_text(self._path) or 'The value'} {words}")
@@ -113,7 +114,7 @@ class ValueWriter:
         if isinstance(value, Missing):
             return f"MISSING({value.annotation})" if self._missing else "None"
         if isinstance(value, Given):
-            return self._python(value.value, hashed)
+            return self._python(value.value if value.shown is None else value.shown, hashed)
         if isinstance(value, JsonText):
             return self._scalar(_dumps(self._plain(value.value, False)))
         if isinstance(value, Enum):
@@ -193,7 +194,10 @@ class ValueWriter:
                     raise self._refused(f"is a {record.name}, which does not keep the {field.name} that it needs.")
                 continue
             attribute = attribute_of(record, field.name)
-            member = getattr(value, attribute, MISSING)
+            if record.form == "model" and attribute in cls.model_fields and cls.model_fields[attribute].deprecated:
+                member = cast("dict[str, Any]", vars(value)).get(attribute, MISSING)  # its attribute warns
+            else:
+                member = getattr(value, attribute, MISSING)
             if member is not MISSING:
                 is_json = member is not None and _is_json(field.shape)
                 members.append((field.name, JsonText(member) if is_json else member))
@@ -326,10 +330,12 @@ class Missing:
 class Given:
     """Stands for what was given where the type takes anything."""
 
-    __slots__ = ("value",)
+    __slots__ = ("shown", "value")
 
-    def __init__(self, value: Any) -> None:
+    def __init__(self, value: Any, shown: str | None) -> None:
         self.value = value
+        self.shown = shown
+        """What is shown in its place, if an answer could not say it."""
 
 
 class JsonText:

@@ -6,11 +6,12 @@ never raise for what has not arrived, and nothing can be changed through them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from inspect import isroutine
-from typing import Any, Literal, Self, cast, overload
+from typing import Any, Literal, NoReturn, Self, cast, overload
 
 from unspool.printable import printable
+from unspool.schema.attrs_class import is_attrs
 from unspool.schema.levels import UndecidedLevel
 from unspool.schema.places import Opening, Place
 
@@ -22,6 +23,7 @@ REPEATED: Any = object()
 """Names a part that has come before, by another spelling: the first is shown until the whole is judged."""
 
 
+_COPIES = frozenset(("model_dump", "model_dump_json", "model_copy", "dict", "json", "copy", "_asdict"))
 _NONE: frozenset[Any] = frozenset()
 
 
@@ -223,6 +225,20 @@ def has_root(value: Any) -> bool:
     return getattr(cast("Any", type(value)), "__pydantic_root_model__", False) is True
 
 
+def field_names(value: Any) -> Collection[str] | None:
+    """Give the names of the fields of a record that have arrived: all of an instance; None for what is no record."""
+    if isinstance(value, View):
+        return list(part_of(value).shown) if isinstance(value, RecordView) else None
+    cls = cast("Any", type(value))
+    if hasattr(cls, "__pydantic_fields__") and hasattr(cls, "model_fields"):
+        return [*cls.model_fields, *(value.model_extra or ())]
+    if is_attrs(cls):
+        return [field.name for field in cls.__attrs_attrs__]
+    if hasattr(cls, "__dataclass_fields__"):
+        return [name for name in cls.__dataclass_fields__ if hasattr(value, name)]
+    return cls._fields if isinstance(value, tuple) and hasattr(cls, "_fields") else None
+
+
 class View:
     """What has arrived of an open container. A copy of it is plain data, which does not grow."""
 
@@ -236,7 +252,7 @@ class View:
 
 
 class RecordView(View):
-    """A record that is not complete: what has arrived as attributes, or by name in brackets.
+    """A record that is not complete: what has arrived as attributes, as of the instance that it will be.
 
     A field that is declared and has not arrived is None. A name that is not declared raises AttributeError.
     """
@@ -253,20 +269,25 @@ class RecordView(View):
             return None
         if name == "root" and part.opening.has_root:
             return self
-        raise AttributeError(f"{level.title or 'the record'} has no field {name!r}", name=name, obj=self)
+        hint = "; a copy of what has arrived is in snapshot() of the Partial" if name in _COPIES else ""
+        raise AttributeError(f"{level.title or 'the record'} has no field {name!r}{hint}", name=name, obj=self)
 
-    def __getitem__(self, name: str) -> Any:
-        try:
-            return self.__getattr__(name)
-        except AttributeError:
-            raise KeyError(name) from None
+    def __getitem__(self, name: object) -> NoReturn:
+        self.__refuse(name)
 
-    def __contains__(self, name: object) -> bool:
-        return part_of(self).get(name) is not ABSENT
+    def __contains__(self, name: object) -> NoReturn:
+        self.__refuse(name)
 
-    def __iter__(self) -> Iterator[str]:
-        """Give the names of the fields that have arrived."""
-        return iter(list(part_of(self).shown))
+    def __iter__(self) -> NoReturn:
+        self.__refuse("name")
+
+    def __refuse(self, name: object) -> NoReturn:
+        """Tell at once what would fail when it closes: it will be an instance, which has attributes."""
+        title = part_of(self).opening.level.title or "This record"
+        attribute = name if isinstance(name, str) and name.isidentifier() else "name"
+        raise TypeError(
+            f"{title} is read by its attributes, such as .{attribute}, while it is open and when it has closed"
+        )
 
     def __dir__(self) -> list[str]:
         return sorted(part_of(self).opening.level.names or ())

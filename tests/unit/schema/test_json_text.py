@@ -103,6 +103,16 @@ def test_a_model() -> None:
         (Perms, "integer (0 to 3)\nThe answer: The sum of any of 1 (READ), 2 (WRITE)."),
         (dict[int, str], "{integer: string, ...}"),
         (dict[Decimal, str], "{number: string, ...}"),
+        (Decimal, "string (decimal)"),
+        (Decimal | int, "string (decimal) | integer"),
+        (
+            Annotated[Decimal, Field(gt=0, multiple_of=Decimal("0.05"))],
+            "string (decimal; more than 0; a multiple of 0.05)",
+        ),
+        (
+            Annotated[Decimal, Field(max_digits=5, decimal_places=2)],
+            r"string (decimal; matching ^-?[0-9]{1,3}(\.[0-9]{1,2})?$)",
+        ),
         (dict[bool, str], '{"true": string (optional), "false": string (optional)}'),
         (dict[Literal["a", 1], str], '{"a": string (optional), "1": string (optional)}'),
         (dict[dt.date, int], "{name (date): integer, ...}"),

@@ -99,7 +99,7 @@ def test_lists_sets_tuples_and_mappings() -> None:
     mapping = level(dict[int, str], "json", "object", None, None)
     assert mapping.child("3")[0] == 3
     assert mapping.child("x")[1].refusal
-    assert mapping.place_at("x") is mapping.child("3")[1]
+    assert mapping.foreseen("x")[1] is mapping.child("3")[1]
     for wanted in (
         Annotated[list[int], Field(min_length=2)],
         Annotated[set[int], Field(min_length=2)],

@@ -772,3 +772,14 @@ def test_patterns_of_names_beside_members() -> None:
 def test_open_api_nullable() -> None:
     wanted = {"type": "object", "properties": {"a": {"type": "string", "nullable": True}}, "required": ["a"]}
     assert native_schema(Schema.of(wanted), "openai").schema["properties"]["a"] == {"type": ["string", "null"]}
+
+
+@pytest.mark.parametrize("dialect", ["openai", "anthropic", "gemini", "cohere", "ollama"])
+def test_a_decimal_is_asked_for_as_text_and_its_limits_are_told(dialect: Any) -> None:
+    class Item(BaseModel):
+        price: Annotated[Decimal, Field(gt=0, decimal_places=2)]
+
+    price = native_schema(Schema.of(Item), dialect).schema["properties"]["price"]
+    assert price["type"] == "string"
+    assert "exclusiveMinimum" not in price
+    assert "exclusiveMinimum: 0" in price["description"]

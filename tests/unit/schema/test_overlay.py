@@ -42,7 +42,8 @@ def filled_in(known: Any, answer: Any, schema: Schema[Any], *, python: bool) -> 
     overlay = Overlay(KnownValue(known, schema, python=python))
     protocol: Any = "python" if python else "json"
     neutral = read(format_value(answer, protocol), schema, python=python)
-    return overlay.put_back(schema.validate(overlay.laid_over(neutral), protocol=protocol))
+    laid = overlay.laid_over(neutral)
+    return overlay.put_back(schema.validate(laid, protocol=protocol), laid)
 
 
 def nodes(children: st.SearchStrategy[Node], most: int) -> st.SearchStrategy[Node]:

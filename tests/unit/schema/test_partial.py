@@ -8,11 +8,13 @@ from datetime import date
 from itertools import pairwise
 from typing import Annotated, Any, Literal, NamedTuple, TypedDict
 
+import attrs
 import pytest
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field, RootModel
 from tests.growing import grows, watched
 from tests.support import splits
 
+from unspool.errors import ConfigError
 from unspool.schema import format_value
 
 
@@ -68,6 +70,52 @@ def test_an_open_record_shows_what_has_come() -> None:
     assert list(seen.partial) == ["title", "items"]
 
 
+@dataclasses.dataclass
+class Place:
+    name: str
+    age: int = 0
+
+
+class Spot(NamedTuple):
+    name: str
+    age: int = 0
+
+
+@attrs.define
+class Town:
+    name: str
+    age: int = 0
+
+
+@pytest.mark.parametrize(
+    "wanted", [Item, Place, Spot, Town, RootModel[Item]], ids=["model", "data", "tuple", "attrs", "root"]
+)
+def test_a_record_keeps_its_protocol_when_it_closes(wanted: Any) -> None:
+    """It gave pydantic's pairs, or refused brackets, from the moment it closed."""
+    seen = watched(wanted, [""])
+    assert (list(seen.partial), len(seen.partial), seen.partial["name"]) == ([], 0, None)
+    seen.feed('{"name":"a"')
+    assert (list(seen.partial), len(seen.partial), seen.partial["name"]) == (["name"], 1, "a")
+    assert "name" in seen.partial and "age" not in seen.partial and seen.partial["age"] is None
+    for end in ("}", None):
+        seen.finish() if end is None else seen.feed(end)
+        assert (list(seen.partial), len(seen.partial), seen.partial["name"]) == (["name", "age"], 2, "a")
+        assert "name" in seen.partial and seen.partial["age"] == 0 and "a" not in seen.partial
+    for wrong in ("x", 0, "model_dump", "__class__", None):
+        with pytest.raises(KeyError):
+            seen.partial[wrong]
+
+
+def test_extra_members_of_a_record_are_fields_of_it() -> None:
+    class Loose(BaseModel):
+        model_config = ConfigDict(extra="allow")
+        name: str
+
+    for end in ("", "}"):
+        partial = watched(Loose, ['{"name":"a","more":1' + (end or ",")]).partial
+        assert (list(partial), partial["more"]) == (["name", "more"], 1)
+
+
 def test_states() -> None:
     seen = watched(Report, ['{"title":"Six","items":[{"name":"A","age":1},{"name":"J'])
     state = seen.partial.state
@@ -77,7 +125,9 @@ def test_states() -> None:
     assert state(("items", 0)) == state(("items", 0, "name")) == "complete"
     assert state(("items", 1)) == state(("items", 1, "name")) == "growing"
     assert state(("items", 1, "age")) == state(("items", 2)) == state("note") == "absent"
-    assert state("nothing") == state(("title", "x")) == state(("items", 0, "x")) == state(("items", "x")) == "absent"
+    for nothing in ("nothing", ("title", "x"), ("items", 0, "x"), ("items", "x"), ("items", "0")):
+        with pytest.raises(ConfigError, match="INVALID_OPTIONS: There is no part in Report"):
+            state(nothing)
     seen.feed('"}]}')
     assert state() == state(("items", 1, "name")) == state("items") == "complete"
     assert state(("items", 1, "age")) == "complete"  # its default

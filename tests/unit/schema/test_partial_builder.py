@@ -788,7 +788,7 @@ class Private:
         (list[Item | dict[int, str]], '[{"1":"x', {}),
         (list[Loud | Checked], '[{"byAlias":"x', {"by_alias": "x"}),
         (list[Loud | Late], '[{"byAlias":"2026-01-02"', {}),
-        (list[Item | Pair], '[{"left":1', {"left": 1}),
+        (list[Item | Pair], '[{"left":1,', {"left": 1}),
         (list[Told], '[{"seed":2,"a":1', {}),
         (list[Told], '[{"seed":2,"a":1,', {"a": 1}),
         (list[Private], '[{"tags":["x"],"short":"y', {"_tags": ["x"], "long": "y"}),
@@ -996,7 +996,7 @@ def test_the_same_in_python_syntax_for_random_types(typed: tuple[Any, Any]) -> N
     seen = watched(schema, list(text), "python")
     assert all(grows(*pair) for pair in pairwise(seen.shown))
     assert seen.invalid == []
-    if isinstance(value, dict | list):
+    if isinstance(value, dict | list) and not isinstance(made, enum.Enum | Unknown):
         assert repr(seen.partial.snapshot()) == repr(expected)
 
 

@@ -8,8 +8,7 @@ from unspool.schema import format_value
 from unspool.schema.text_layout import Group, laid_out
 
 
-def test_long_values_take_linear_time_and_one_layout() -> None:
-    """What fits one line is found once, from the inside out: no level writes what is in it twice."""
+def test_a_long_value_has_a_line_for_each_of_its_levels() -> None:
     deep: Any = ["x" * 70]
     for _ in range(100):
         deep = [deep]

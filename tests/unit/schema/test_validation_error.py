@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from datetime import date
+from typing import Annotated, Any, Literal
 
 import pytest
 from pydantic import AfterValidator, BaseModel
+from tests.support import named
 
 from unspool.errors import OutputValidationError
 from unspool.schema import Schema
@@ -56,7 +58,7 @@ def outer(**fields: Any) -> PyObject:
         (outer(one={"n": 1}), [(("one",), "type", {"n": 1})]),
         (outer(one=PyObject("Outer", {})), [(("one",), "type", PyObject("Outer", {}))]),
         (outer(many={"a b": [PyObject("Inner", {"n": None})]}), [(("many", "a b", 0, "n"), "type", None)]),
-        (outer(many={1: []}), [(("many", 1), "type", [])]),
+        (outer(many={1: []}), [(("many", 1), "type", 1)]),
         (outer(pair=(1,)), [(("pair", 1), "value", None)]),
         (outer(pair=[1, "a"]), [(("pair",), "type", [1, "a"])]),
         (outer(odd=2), [(("odd",), "value", 2)]),
@@ -137,3 +139,27 @@ def test_shown() -> None:
     assert shown_python((1, PyName("UNKNOWN"))) == "(1, UNKNOWN)"
     assert shown_json("x" * 500) == '"' + "x" * 79 + "…"
     assert shown_python("\ud800") == "'\\ud800'"
+
+
+@pytest.mark.parametrize(
+    ("wanted", "value", "path", "found"),
+    [
+        (dict[int, str], {"x": "a"}, ("x",), "x"),
+        (dict[date, str], {"x": "a"}, ("x",), "x"),
+        (dict[str, dict[Literal["a"], str]], {"x": {"y": "a"}}, ("x", "y"), "y"),
+        (dict[str, int], {"[key]": "a"}, ("[key]",), "a"),
+    ],
+    ids=named,
+)
+def test_a_key_at_fault_is_told_apart_from_its_value(wanted: Any, value: Any, path: Any, found: Any) -> None:
+    with pytest.raises(OutputValidationError) as caught:
+        Schema.of(wanted).validate(value)
+    [problem] = caught.value.problems
+    assert (problem.path, problem.found) == (path, found)
+    assert problem.message.startswith("The key: ") is ("[key]" not in path)
+
+
+def test_a_key_and_its_value_are_both_told() -> None:
+    with pytest.raises(OutputValidationError) as caught:
+        Schema.of(dict[int, str]).validate({"1": 2}, protocol="python")
+    assert [problem.found for problem in caught.value.problems] == ["1", 2]

@@ -651,3 +651,33 @@ def test_json_inside_text_holds_values_of_json() -> None:
     assert schema_text(schema) == (
         "# JSON text of this form: [string (date), {\"x\": integer} | null]\nstr(format='json')"
     )
+
+
+@pytest.mark.parametrize("protocol", ["json", "python"])
+def test_a_decimal_keeps_its_digits_or_is_refused(protocol: Any) -> None:
+    """A 64-bit float keeps 15 digits of any number (`sys.float_info.dig`); integers and text keep all."""
+    for wanted in (Decimal, Decimal | None, Decimal | str, Annotated[Decimal, Field(gt=0)], list[Decimal]):
+        for given, expected in (
+            ("12345678901234567890.123", None),
+            (123456789012.345, "123456789012.345"),
+            (10**30, None),
+        ):
+            value: Any = [given] if wanted == list[Decimal] else given
+            found = Schema.of(wanted).validate(value, protocol=protocol)
+            assert (found[0] if isinstance(found, list) else found) == Decimal(expected or given)
+        lossy: Any = 12345678901234567890.123
+        with pytest.raises(OutputValidationError, match="Input should be text"):
+            Schema.of(wanted).validate([lossy] if wanted == list[Decimal] else lossy, protocol=protocol)
+
+
+@pytest.mark.parametrize("protocol", ["json", "python"])
+def test_numbers_beside_a_decimal_are_numbers(protocol: Any) -> None:
+    for wanted, value in ((Decimal | int, 5), (Decimal | float, 0.5), (Decimal | str | int, 10**20)):
+        found = Schema.of(wanted).validate(value, protocol=protocol)
+        assert (type(found), found) == (type(value), value)
+    assert Schema.of(Decimal | str | int).validate("1.10", protocol=protocol) == Decimal("1.10")
+
+
+def test_what_the_application_makes_for_a_decimal_is_not_judged() -> None:
+    third = Annotated[Decimal, BeforeValidator(lambda value: value / 3)]
+    assert Schema.of(third).validate(1) == Decimal(repr(1 / 3))

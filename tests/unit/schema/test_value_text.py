@@ -364,3 +364,11 @@ def test_what_nobody_could_ask_for_is_written() -> None:
     assert format_value(Cell([1], 2), compact=True) == "Cell(item=[1], number=2)"
     assert format_value(Cell([1]), "json") == '{"item":[1],"number":"x"}'
     assert format_value(Tile(edge=1, other=Tile(edge=2)), "json") == '{"edge":1,"other":{"edge":2,"other":null}}'
+
+
+def test_a_deprecated_field_is_written_without_a_warning() -> None:
+    class Old(BaseModel):
+        a: int = Field(1, deprecated=True)
+
+    assert format_value(Old(a=2), "json", T=Old) == '{"a":2}'
+    assert format_value(Old(a=2), T=Old, compact=True) == "Old(a=2)"

@@ -12,6 +12,7 @@ import pytest
 from pydantic import BaseModel, RootModel
 from tests.growing import watched
 
+from unspool.errors import ConfigError
 from unspool.schema.views import ABSENT, inside, snapshot
 
 
@@ -27,16 +28,28 @@ class Typed(TypedDict, total=False):
 
 def test_a_record_view() -> None:
     view = watched(Item, ['{"name":"a","tags":["x"']).partial.value
-    assert view.name == view["name"] == "a"
-    assert list(view) == ["name", "tags"]
-    assert "name" in view and "age" not in view
+    assert view.name == "a"
     assert dir(view) == ["name", "tags"]
     assert repr(view) == "Item(name='a', tags=['x', …], …)"
     assert view  # a record is there, however little of it has arrived
-    with pytest.raises(KeyError):
-        view["age"]
     with pytest.raises(AttributeError):
         view.name = "b"
+
+
+def test_a_record_refuses_what_its_instance_will_not_do() -> None:
+    """Brackets that work while a record is open would fail when it closes: the mistake shows at once."""
+    view = watched(list[Item], ['[{"name":"a"']).partial[0]
+    for wrong in (lambda: view["name"], lambda: "name" in view, lambda: list(view)):
+        with pytest.raises(TypeError, match=r"Item is read by its attributes, such as \.name"):
+            wrong()
+    with pytest.raises(TypeError):
+        len(view)
+
+
+def test_a_view_has_no_methods_to_copy_it() -> None:
+    for view in (watched(Item, ['{"name":"a"']).partial, watched(Item, ['{"name":"a"']).partial.value):
+        with pytest.raises(AttributeError, match="snapshot"):
+            view.model_dump()
 
 
 def test_a_mapping_view() -> None:
@@ -93,7 +106,7 @@ def test_a_record_that_closed_and_is_not_valid_stays_a_view() -> None:
     assert seen.partial[0].name is None
     assert seen.partial.state((0, "tags")) == "complete"
     assert seen.partial.state((0, "name")) == "complete"
-    assert seen.partial.state((0, "name", "x")) == seen.partial.state((0, "other")) == "absent"
+    assert seen.partial.state((0, "tags", 1)) == "absent"
 
 
 def test_a_copy_is_plain_data_that_does_not_grow() -> None:
@@ -175,4 +188,7 @@ def test_what_a_closed_instance_does_is_no_part_of_it() -> None:
             raise RuntimeError(self.name)
 
     partial = watched(Odd, ['{"name":"a"}']).partial
-    assert partial.state(("broken",)) == partial.state(("model_dump",)) == "absent"
+    assert watched(Odd, ['{"name":"a"}']).builder.state(("broken",)) == "absent"
+    for name in ("broken", "model_dump"):
+        with pytest.raises(ConfigError, match="no part in Odd"):
+            partial.state(name)
