@@ -37,6 +37,7 @@ from unspool.structured.events import (
     TextDelta,
 )
 from unspool.structured.reply import JsonReplyMachine, PyReplyMachine, Repair
+from unspool.surrogates import joined
 
 _SHOWN_BYTES = 40
 _SHOWN_CHARS = 300
@@ -334,7 +335,7 @@ class AnswerMachine:
         """
         text = self.text
         # With pairs joined, as places are counted; halves that stand alone are as long as what stands for them.
-        text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+        text = joined(text)
         if self._python or self._values is None or fault is None or fault is not self._values.refuted:
             return text, True
         known = text.encode()[: fault.byte_offset].decode("utf-8", "ignore")

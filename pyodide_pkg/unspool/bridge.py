@@ -17,7 +17,7 @@ no Python object: all that JavaScript ever holds are the functions of this modul
 `{"jsonSchema", "name"?, "check"?}` (check false: somebody else holds the value to it), or absent for plain text.
 `examples` are pairs of a prompt and a value, `items` is the path of a list that the type must have, `repair` an
 `{"answer"?, "fault"}` to show the model after the question; `returnsMessage` puts the message into the last event, if a
-model was asked. `complete` is a value of which parts are missing, in the place of `prompt`. With
+model was asked. `complete` is a value of which parts are missing; a `prompt`, if any, stands before it. With
 `wants: "message"` that message is all that is asked for: only prompt, lm, system and options go with it. `lm` is
 `{"object": "module:name"}` or `{"provider"}` with the members of `openai`, `openai-chat`, `anthropic`, `gemini`,
 `bedrock`, `cohere` and `ollama` (model, apiKey, baseURL, timeoutS, idleTimeoutS, imageInput; of `openai-chat` also
@@ -48,9 +48,9 @@ from unspool.options import CallOptions
 from unspool.page_model import page_model
 from unspool.page_modules import make_module, reason
 from unspool.page_streams import PageStreams
-from unspool.partial_stream import list_path
 from unspool.repair import repair_turn
 from unspool.schema import Schema
+from unspool.schema.part_paths import PartPaths, other_names
 from unspool.schema.subschemas import is_array, is_object
 from unspool.structured import strict_json
 from unspool.structured.events import (
@@ -102,7 +102,7 @@ _TERMINAL = (GenerationComplete, ParsingFailed, GenerationFailed, Cancelled)
 class _Call:
     """One open query."""
 
-    __slots__ = ("path", "pulling", "rest", "returns_message", "schema", "stream")
+    __slots__ = ("names", "path", "pulling", "rest", "returns_message", "schema", "stream")
 
     def __init__(
         self, stream: QueryStream[Any] | MessageStream, schema: Schema[Any] | None, returns_message: bool
@@ -113,8 +113,8 @@ class _Call:
         self.pulling = False
         self.rest: deque[StructuredEvent[Any]] = deque()
         """Events that were read and are more than a batch may hold."""
-        self.path: tuple[str | int, ...] = ()
-        """That of the last event which has one."""
+        self.path: tuple[str | int, ...] = ()  # of the last event which has one
+        self.names = other_names(schema)  # until they have been told
 
 
 class Bridge:
@@ -230,16 +230,18 @@ class Bridge:
         }
         options.update(_call_options(message.get("options")))
         if message.get("examples") is not None:
-            options["examples"] = _examples_of(message["examples"], schema)
+            is_python = options.get("protocol") == "python" or ("complete" in message and "protocol" not in options)
+            options["examples"] = _examples_of(message["examples"], schema if is_python else None)
         if message.get("items") is not None:
-            list_path(message["items"], schema)
+            PartPaths(schema).list_at(message["items"])
         lm = self._model_of(message.get("lm"))
         turn = _repair_of(message.get("repair"))
         returns_message = message.get("returnsMessage") is True
         if "complete" in message:
             from unspool.completion import completion_stream  # here, because few pages ask for it
 
-            stream, is_asked = completion_stream(message["complete"], schema, lm, turn, **options)
+            prompt = None if message.get("prompt", "") == "" else _prompt_of(message["prompt"])
+            stream, is_asked = completion_stream(message["complete"], schema, lm, turn, prompt=prompt, **options)
             return self._opened(_Call(stream, schema, returns_message and is_asked))
         stream = Question(_prompt_of(message.get("prompt")), schema or str, lm, **options).stream(lm, turn)
         return self._opened(_Call(stream, schema, returns_message))
@@ -272,11 +274,11 @@ class Bridge:
         if done:
             self._calls.pop(id_, None)
             await call.stream.aclose()
-        last = ',"done":false'
+        last, call.names = f',"names":{json.dumps(call.names)}' if call.names else "", {}
         if done:
             repairs = [{"kind": repair.kind, "byteOffset": repair.byte_offset} for repair in call.stream.repairs]
-            last = f',"done":true,"repairs":{json.dumps(repairs)}' if repairs else ',"done":true'
-        return f'{{"ok":true,"value":{{"events":[{",".join(texts)}]{last}}}}}'
+            last = f',"repairs":{json.dumps(repairs)}{last}' if repairs else last
+        return f'{{"ok":true,"value":{{"events":[{",".join(texts)}],"done":{json.dumps(done)}{last}}}}}'
 
     def _schema_of(self, data: Any) -> Schema[Any] | None:
         if data is None:
@@ -311,7 +313,8 @@ class Bridge:
             case "scripted":
                 return _scripted(wanted)
             case _:
-                raise ConfigError("INVALID_OPTIONS", f"There is no provider {provider!r} here.")
+                known = ", ".join((*_HTTP, "wllama", "page", "scripted"))
+                raise ConfigError("INVALID_OPTIONS", f"There is no provider {provider!r} here; there are {known}.")
 
     def _object(self, name: str) -> Any:
         """Find `module:Name` in a registered module, or in one that Python can import."""
@@ -387,14 +390,13 @@ def _prompt_of(data: Any) -> Any:
 
 
 def _examples_of(data: Any, schema: Schema[Any] | None) -> list[tuple[Any, Any]]:
-    """Read examples; the values of a Python type are written as in an answer in JSON."""
+    """Read examples; values that are to be written in Python syntax are made of what an answer in JSON would say."""
     if not is_array(data) or not all(is_array(pair) and len(pair) == 2 for pair in data):
         raise ConfigError("INVALID_OPTIONS", "examples must be pairs: [a prompt, the value that answers it].")
-    is_typed = schema is not None and schema.python_type is not None
     examples: list[tuple[Any, Any]] = []
     for number, (prompt, value) in enumerate(data):
         try:
-            examples.append((_prompt_of(prompt), schema.validate(value) if schema and is_typed else value))
+            examples.append((_prompt_of(prompt), schema.validate(value) if schema and schema.python_type else value))
         except OutputValidationError as error:
             raise ConfigError("INVALID_OPTIONS", f"examples[{number}] cannot be shown: {error.message}") from error
     return examples

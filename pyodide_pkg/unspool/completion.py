@@ -6,16 +6,16 @@ nothing else.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from inspect import isawaitable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Any, Literal, Unpack, cast, overload
 
 from unspool.answer import AnswerMachine
 from unspool.answer_stream import QueryStream, Transform
 from unspool.errors import ConfigError, OutputValidationError
-from unspool.functions import Question
+from unspool.functions import Question, with_words
 from unspool.messages import Message
 from unspool.model import LanguageModel
+from unspool.options import CallOptions, Prompt, messages_of
 from unspool.printable import said_by
 from unspool.query_options import QueryOptions, RepairOptions, check_names, check_repairs
 from unspool.repair import answered
@@ -28,6 +28,7 @@ from unspool.schema.validator_builder import ValueProtocol
 from unspool.signature import LEFT_OUT, spells_out
 from unspool.stream.chunks import BlockStart, TextDelta
 from unspool.structured.strict_json import MAX_DEPTH
+from unspool.templates import Template, messages_from
 
 if TYPE_CHECKING:
     from typing_extensions import TypeForm
@@ -44,9 +45,10 @@ class Completion(Schema[Any]):
         self._overlay = Overlay(known)
 
     def validate(self, value: Any, *, protocol: ValueProtocol = "json") -> Any:
-        result = super().validate(self._overlay.laid_over(value), protocol=protocol)
+        laid = self._overlay.laid_over(value)
+        result = super().validate(laid, protocol=protocol)
         try:
-            return self._overlay.put_back(result)
+            return self._overlay.put_back(result, laid)
         except OutputValidationError:
             raise
         except Exception as error:  # a class of the application may copy itself in its own way
@@ -59,6 +61,20 @@ async def complete[R](
     T: None = None,
     *,
     lm: LanguageModel,
+    prompt: Prompt | Template | None = None,
+    transform: None = None,
+    returns_message: Literal[False] = False,
+    default: R = ...,
+    **options: Unpack[RepairOptions],
+) -> R: ...
+@overload
+async def complete[R](
+    value: Any,
+    T: Schema[R],
+    *,
+    lm: LanguageModel,
+    prompt: Prompt | Template | None = None,
+    transform: None = None,
     returns_message: Literal[False] = False,
     default: R = ...,
     **options: Unpack[RepairOptions],
@@ -69,6 +85,8 @@ async def complete[R](
     T: TypeForm[R],
     *,
     lm: LanguageModel,
+    prompt: Prompt | Template | None = None,
+    transform: None = None,
     returns_message: Literal[False] = False,
     default: R = ...,
     **options: Unpack[RepairOptions],
@@ -79,6 +97,8 @@ async def complete[R](
     T: None = None,
     *,
     lm: LanguageModel,
+    prompt: Prompt | Template | None = None,
+    transform: None = None,
     returns_message: Literal[True],
     default: R = ...,
     **options: Unpack[RepairOptions],
@@ -89,16 +109,91 @@ async def complete[R](
     T: TypeForm[R],
     *,
     lm: LanguageModel,
+    prompt: Prompt | Template | None = None,
+    transform: None = None,
     returns_message: Literal[True],
     default: R = ...,
     **options: Unpack[RepairOptions],
 ) -> tuple[R, Message | None]: ...
+@overload
+async def complete[R](
+    value: R,
+    T: None = None,
+    *,
+    lm: LanguageModel,
+    prompt: Prompt | Template | None = None,
+    transform: None = None,
+    returns_message: bool,
+    default: R = ...,
+    **options: Unpack[RepairOptions],
+) -> R | tuple[R, Message | None]: ...
+@overload
+async def complete[R](
+    value: Any,
+    T: TypeForm[R],
+    *,
+    lm: LanguageModel,
+    prompt: Prompt | Template | None = None,
+    transform: None = None,
+    returns_message: bool,
+    default: R = ...,
+    **options: Unpack[RepairOptions],
+) -> R | tuple[R, Message | None]: ...
+@overload
+async def complete[R, S](
+    value: R,
+    T: None = None,
+    *,
+    lm: LanguageModel,
+    prompt: Prompt | Template | None = None,
+    transform: Callable[[R], Awaitable[S]],
+    returns_message: Literal[False] = False,
+    default: S = ...,
+    **options: Unpack[RepairOptions],
+) -> S: ...
+@overload
+async def complete[R, S](
+    value: R,
+    T: None = None,
+    *,
+    lm: LanguageModel,
+    prompt: Prompt | Template | None = None,
+    transform: Callable[[R], S],
+    returns_message: Literal[False] = False,
+    default: S = ...,
+    **options: Unpack[RepairOptions],
+) -> S: ...
+@overload
+async def complete[R, S](
+    value: Any,
+    T: TypeForm[R],
+    *,
+    lm: LanguageModel,
+    prompt: Prompt | Template | None = None,
+    transform: Callable[[R], Awaitable[S]],
+    returns_message: Literal[False] = False,
+    default: S = ...,
+    **options: Unpack[RepairOptions],
+) -> S: ...
+@overload
+async def complete[R, S](
+    value: Any,
+    T: TypeForm[R],
+    *,
+    lm: LanguageModel,
+    prompt: Prompt | Template | None = None,
+    transform: Callable[[R], S],
+    returns_message: Literal[False] = False,
+    default: S = ...,
+    **options: Unpack[RepairOptions],
+) -> S: ...
 @overload
 async def complete(
     value: Any,
     T: Any = None,
     *,
     lm: LanguageModel,
+    prompt: Prompt | Template | None = None,
     transform: Transform | None = None,
     returns_message: bool = False,
     default: Any = ...,
@@ -110,6 +205,7 @@ async def complete(
     T: Any = None,
     *,
     lm: LanguageModel,
+    prompt: Prompt | Template | None = None,
     returns_message: bool = False,
     default: Any = LEFT_OUT,
     max_repairs: int = 0,
@@ -123,15 +219,18 @@ async def complete(
 
     Args:
         value: a pydantic model made by `model_construct`, another instance of which some fields were not set, a dict
-            that stands for one (needs `T`), or a container of such. What is missing may be anywhere inside.
+            that stands for one (needs `T`) and holds its members as they are to be, or a container of such. What is
+            missing may be anywhere inside.
         T: its type; its class when left out.
-        lm, options: as in `query_stream`. The default protocol is "python".
+        lm, options: as in `query_stream`, but no `check`. The default protocol is "python".
+        prompt: what the model is to fill it in from, such as an e-mail: as in `query_stream`. The value comes after.
         returns_message, default, max_repairs: as in `query`.
     Returns:
         A new, validated value of the type. When nothing is missing no model is asked, and the message is None.
     Raises:
         ConfigError: INVALID_OPTIONS when the value has no parts, cannot be shown to a model, or what is known of it is
-            not valid; UNSUPPORTED for a JSON Schema.
+            not valid; for `check`, which would judge parts before what was given is laid over them; UNSUPPORTED for a
+            JSON Schema.
         UnspoolError: as `query`. OUTPUT_INVALID also when the answer has no place for what was given: a list of another
             length, another class, or items of a list that are other ones than those that were given.
     Cancellation:
@@ -139,60 +238,71 @@ async def complete(
     """
     check_names(options, "default", "max_repairs", "returns_message")
     check_repairs(max_repairs)
-    question, known = _question(value, T, lm, options)
-    if known.missing:
-        result, message = await answered(question, lm, max_repairs=max_repairs, default=default)
-        return (result, message) if returns_message else result
-    result = _given_whole(question)
-    if question.transform is not None:
-        result = question.transform(result)
-        result = await result if isawaitable(result) else result
-    return (result, None) if returns_message else result
+    question, model = _asked(value, T, lm, prompt, options)
+    is_asked = model is lm
+    result, message = await answered(question, model, max_repairs=max_repairs * is_asked, default=default)
+    return (result, message if is_asked else None) if returns_message else result
 
 
 def completion_stream(
-    value: Any, T: Any, lm: LanguageModel, turn: Sequence[Message] = (), **options: Unpack[QueryOptions]
+    value: Any,
+    T: Any,
+    lm: LanguageModel,
+    turn: Sequence[Message] = (),
+    *,
+    prompt: Prompt | Template | None = None,
+    **options: Unpack[QueryOptions],
 ) -> tuple[QueryStream[Any], bool]:
     """Give what `complete` waits for, as a stream.
 
+    Its progress is that of the answer, before what is known is laid over it: there are no `partials()` of it.
+
     Args:
-        value, T, lm, options: as in `complete`.
+        value, T, lm, prompt, options: as in `complete`.
         turn: messages after the question.
     Returns:
         The stream, and whether it asks the model; else it is of the value itself, in which nothing is missing.
     Raises:
         ConfigError: as `complete`.
     """
-    question, known = _question(value, T, lm, options)
-    if known.missing:
-        return question.stream(lm, turn), True
-    from unspool.llms import FunctionModel
-
-    _ = _given_whole(question)
-    return question.stream(FunctionModel(lambda _request: [known.text])), False
+    question, model = _asked(value, T, lm, prompt, options)
+    stream = question.stream(model, turn)
+    stream._take("events")  # pyright: ignore[reportPrivateUsage]
+    return stream, model is lm
 
 
-def _question(value: Any, T: Any, lm: LanguageModel, options: QueryOptions) -> tuple[Question, KnownValue]:
+def _asked(
+    value: Any, T: Any, lm: LanguageModel, prompt: Prompt | Template | None, options: QueryOptions
+) -> tuple[Question, LanguageModel]:
+    """Give the question, and who answers it: where nothing is missing, the value itself."""
+    if options.get("check") is not None:
+        raise ConfigError(
+            "INVALID_OPTIONS",
+            "complete takes no check: parts of an answer would be judged before what was given is laid over them. "
+            "The whole is always judged.",
+        )
     schema = _schema_of(value, T)
-    python = options.setdefault("protocol", "python") == "python"
-    known = KnownValue(value, schema, python=python)
-    question = Question(f"{_WORDS}\n\n{known.shown}", schema, lm, **options)
+    known = KnownValue(value, schema, python=options.setdefault("protocol", "python") == "python")
+    words = f"{_WORDS}\n\n{known.shown}"
+    asked = words if prompt is None else with_words(messages_of(messages_from(prompt)), words)
+    question = Question(asked, schema, lm, **options)
     question.schema = Completion(schema, known)
     if not known.has_parts:
         kind = type(value).__name__
         raise ConfigError("INVALID_OPTIONS", f"A {kind} has no parts that could be missing: ask for it by query(…, T).")
     if known.missing:
-        _refuse_invalid(known, schema, python)
-    return question, known
-
-
-def _given_whole(question: Question) -> Any:
-    """Give the value of a question in which nothing is missing."""
-    assert question.schema is not None
+        if known.is_readable:
+            _refuse_invalid(known, schema)
+        return question, lm
     try:
-        return question.schema.validate(None, protocol="python" if question.protocol == "python" else "json")
+        question.schema.validate(None, protocol=known.protocol)
     except OutputValidationError as error:
         raise _not_valid(error.message) from error
+    from unspool.llms import FunctionModel
+
+    question.protocol, question.native, question.options = known.protocol, None, CallOptions()
+    question.settings = {"max_chars": len(known.text), "max_depth": MAX_DEPTH}
+    return question, FunctionModel(lambda _request: [known.text])
 
 
 def _schema_of(value: Any, T: Any) -> Schema[Any]:
@@ -212,11 +322,9 @@ def _schema_of(value: Any, T: Any) -> Schema[Any]:
     return Schema.of(cast("Any", type(value)))
 
 
-def _refuse_invalid(known: KnownValue, schema: Schema[Any], python: bool) -> None:
+def _refuse_invalid(known: KnownValue, schema: Schema[Any]) -> None:
     """Judge what is known before a model is asked for the rest, each part on its own, as a stream's are."""
-    machine = AnswerMachine(
-        schema, protocol="python" if python else "json", max_chars=len(known.text), max_depth=MAX_DEPTH
-    )
+    machine = AnswerMachine(schema, protocol=known.protocol, max_chars=len(known.text), max_depth=MAX_DEPTH)
     builder = machine.partial_builder()
     faults = builder.feed(machine.feed([BlockStart(0, "text"), TextDelta(0, known.text)]))
     for _, fault in faults:

@@ -53,13 +53,29 @@ def example_turns(
                 reply = _text(value)
             else:
                 reply = example_reply(value, protocol, schema=schema)
-                parse(reply, schema, protocol, max_chars=max_chars, max_depth=max_depth)
+                found = parse(reply, schema, protocol, max_chars=max_chars, max_depth=max_depth)
+                _check_same(value, found, schema)
         except (ConfigError, OutputValidationError) as error:
             raise ConfigError("INVALID_OPTIONS", f"examples[{number}] cannot be shown: {error.message}") from error
         if native is not None and native.wrapped:
             reply = f'{{"{WRAPPER}":{reply}}}'
         turns.append(AssistantMessage(reply))
     return turns
+
+
+def _check_same(value: Any, found: Any, schema: Schema[Any]) -> None:
+    """Refuse a value that a validator has changed already: its text would mean another one."""
+    if schema.python_type is None:
+        return
+    from unspool.schema.read_back import check_same
+
+    try:
+        check_same(value, found, schema, is_reply=True)
+    except ConfigError as error:
+        raise ConfigError(
+            "INVALID_OPTIONS",
+            f"{error.message} Give what the model is to write, as plain data (protocol='json' or 'native').",
+        ) from error
 
 
 def _is_pair(example: Any) -> bool:

@@ -93,7 +93,7 @@ class Question:
         if self.options.get("output_schema") is not None:
             raise ConfigError("INVALID_OPTIONS", "A typed query makes its own output_schema; use protocol='native'.")
         if self.protocol != "native":
-            self.messages = _with_words(self.messages, schema_prompt(schema, self.protocol))
+            self.messages = with_words(self.messages, schema_prompt(schema, self.protocol))
             return
         self.native = native = native_schema(schema, lm.schema_dialect)
         if native.reason is not None:
@@ -261,6 +261,17 @@ async def query[R](
     **options: Unpack[RepairOptions],
 ) -> tuple[Any, Message]: ...
 @overload
+async def query[R](
+    prompt: Prompt | Template,
+    T: TypeForm[R],
+    *,
+    lm: LanguageModel,
+    transform: None = None,
+    returns_message: bool,
+    default: R = ...,
+    **options: Unpack[RepairOptions],
+) -> R | tuple[R, Message]: ...
+@overload
 async def query(
     prompt: Prompt | Template,
     T: Schema[Any] | Mapping[str, Any] = ...,
@@ -288,11 +299,13 @@ async def query(
         prompt, T, lm, options: as in `query_stream`.
         returns_message: give `(value, message)` instead of the value. The message is that of the answer; its `usage` is
             the sum of all attempts.
-        default: the value to give when the answer is not valid, instead of raising; not when the model called a tool.
+        default: the value to give for a whole answer that is not valid (OUTPUT_INVALID: another type, no value, nothing
+            at all), instead of raising. One that was cut, is too large or calls a tool is raised, as is a refusal.
         max_repairs: how often the model is asked again with the faults of its answer, at most 8. It is not asked again
             when it repeats itself. Default: never.
     Returns:
-        A validated value.
+        A validated value. Text that was cut by the limit on tokens is given as far as it came, and the message's
+        `finish_reason` is "length"; of any other type it raises OUTPUT_TRUNCATED.
     Raises:
         UnspoolError: any code; `partial` is the message, `text` the answer and `partial_value` the unvalidated value
             as far as they came. Of an answer that stayed invalid, `attempts` holds the errors of the earlier ones; each
@@ -387,8 +400,8 @@ def _question_at(messages: Sequence[Message]) -> int:
     return next((at for at in reversed(range(len(messages))) if messages[at].role == "user"), len(messages))
 
 
-def _with_words(messages: Sequence[Message], words: str) -> list[Message]:
-    """Put our words at the end of the conversation: what stands last is what small models follow best."""
+def with_words(messages: Sequence[Message], words: str) -> list[Message]:
+    """Put our words at the end of a conversation: what stands last is what small models follow best."""
     last = messages[-1]
     if last.role != "user":
         return [*messages, UserMessage(words)]

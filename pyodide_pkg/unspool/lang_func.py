@@ -20,7 +20,7 @@ from unspool.options import messages_of
 from unspool.query_options import CallOfFunction, FunctionOptions, TransformInput, check_function, for_every_answer
 from unspool.signature import SpelledOut, spells_out
 from unspool.templates import Template, messages_from
-from unspool.typed_function import RECEIVERS, check_places, made_by, read_function, signature_of_places
+from unspool.typed_function import RECEIVERS, check_places, made_by, read_function, shown_values, signature_of_places
 
 if TYPE_CHECKING:
     from typing_extensions import TypeForm
@@ -66,6 +66,10 @@ class LangFunc[**P, R]:
         default: str = ...,
         transform: None = None,
         **options: Unpack[FunctionOptions],
+    ) -> None: ...
+    @overload
+    def __init__(
+        self: LangFunc[..., str | None], prompt: str | Template, *, default: None, **options: Unpack[FunctionOptions]
     ) -> None: ...
     @overload
     def __init__[S](
@@ -137,9 +141,7 @@ class LangFunc[**P, R]:
         """
         check_function(lm, transform_input, options)
         if prompt is None:
-            raise ConfigError(
-                "INVALID_OPTIONS", "A LangFunc needs a prompt; with options, decorate by @us.LangFunc.of(lm=…)."
-            )
+            raise ConfigError("INVALID_OPTIONS", "A LangFunc needs a prompt; with options: @us.LangFunc.of(lm=…).")
         if isinstance(prompt, staticmethod | classmethod):
             kind = type(cast("Any", prompt)).__name__
             raise ConfigError("INVALID_OPTIONS", f"@{kind} stands above @us.LangFunc, not below it.")
@@ -302,7 +304,7 @@ class LangFunc[**P, R]:
             ConfigError: INVALID_OPTIONS when a value belongs to no place.
         """
         other = cast("LangFunc[..., R]", self._another())
-        other._prompt = self._prompt.bind(**values)
+        other._prompt = self._prompt.bind(**self._shown_values(values))
         if self._signature is not None:
             left = [p for name, p in self._signature.parameters.items() if name not in values]
             other._signature = self._signature.replace(parameters=left)
@@ -410,13 +412,16 @@ class LangFunc[**P, R]:
                 raise ConfigError("INVALID_OPTIONS", f"{self.__name__}: {error}.") from error
             bound.apply_defaults()
             places = self._prompt.variables
-            values = {name: value for name, value in bound.arguments.items() if name in places}
+            values = self._shown_values({name: v for name, v in bound.arguments.items() if name in places})
         elif args:
             raise ConfigError(
                 "INVALID_OPTIONS", f"{self.__name__} takes its values by name: {', '.join(self.variables)}."
             )
         messages: list[Message] = messages_from(self._prompt, **values)
         return messages if self._transform_input is None else self._transform_input(messages)
+
+    def _shown_values(self, values: dict[str, Any]) -> dict[str, Any]:
+        return values if self._signature is None else shown_values(cast("Any", self).__wrapped__, values)
 
     async def _sent(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Message]:
         messages = self._rendered(args, kwargs)

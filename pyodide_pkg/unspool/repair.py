@@ -51,9 +51,11 @@ async def answered(
         error = end.error
         if not isinstance(end, ParsingFailed) or stream.message.tool_calls:
             raise error  # nothing was wrong with the answer, or it is still to come
-        repeated = any(error.text == earlier.text for earlier in attempts)
         end.error.attempts = tuple(attempts)
-        if error.code == "OUTPUT_INVALID" and len(attempts) < max_repairs and not repeated:
+        if error.code != "OUTPUT_INVALID":
+            raise error  # it is not whole: a limit is what is wrong
+        repeated = any(error.text == earlier.text for earlier in attempts)
+        if len(attempts) < max_repairs and not repeated:
             attempts.append(end.error)
             turn = repair_turn(error.text, without_hint(error.message))
             continue

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from unspool.printable import printable
+
 
 def camel_case(name: str) -> str:
     """Spell an attribute name as it stands on the wire: `finish_reason` is `finishReason`."""
@@ -45,4 +47,4 @@ class Tagged:
 
     def __repr__(self) -> str:
         fields = ", ".join(f"{name}={getattr(self, name)!r}" for name in self.__slots__)
-        return f"{type(self).__name__}({fields})"
+        return printable(f"{type(self).__name__}({fields})")

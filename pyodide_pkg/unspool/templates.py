@@ -89,6 +89,8 @@ def _check_text(place: _Place, value: Any) -> None:
         raise place.fault("is bytes: give us.Image(…) or us.File(…), or decode it.")
     if isroutine(value):
         raise place.fault("is a function: give what it returns.")
+    if isinstance(value, type):
+        raise place.fault("is a class: give an instance of it, or us.schema_text(…) to show what it is.")
     if kind.__str__ is not object.__str__ or kind.__format__ is not object.__format__:
         return
     if isinstance(value, Awaitable):

@@ -9,9 +9,10 @@ import inspect
 import keyword
 import sys
 from collections.abc import Sequence
-from typing import Any, get_type_hints
+from typing import Any, get_args, get_type_hints
 
 from unspool.errors import ConfigError
+from unspool.messages import Message, Part
 from unspool.templates import Template
 
 RECEIVERS = ("self", "cls")
@@ -68,6 +69,34 @@ def read_function(function: Any) -> tuple[str, Any, inspect.Signature]:
             "INVALID_OPTIONS", f"The return type of {function.__name__} cannot be read: {error}."
         ) from error
     return text, returns, signature
+
+
+def shown_values(function: Any, values: dict[str, Any]) -> dict[str, Any]:
+    """Give None for a list of no pictures: an empty list does not say of what it is, and would be sent as `[]`.
+
+    Args:
+        function: whose parameters they are for.
+        values: by name.
+    """
+    return {
+        name: None if isinstance(value, list | tuple) and not value and _takes_parts(function, name) else value
+        for name, value in values.items()
+    }
+
+
+def _takes_parts(function: Any, name: str) -> bool:
+    """Tell whether a parameter is annotated with parts of messages, messages or templates, alone or inside."""
+    parameter = signature_of(function).parameters.get(name)
+    try:
+        todo: list[Any] = [] if parameter is None else [_read_type(parameter.annotation, function)]
+    except Exception:  # it may be there for type checkers alone
+        return False
+    while todo:
+        kind = todo.pop()
+        if isinstance(kind, type) and issubclass(kind, (*get_args(Part), Message, Template)):
+            return True
+        todo += get_args(kind)
+    return False
 
 
 def signature_of(function: Any) -> inspect.Signature:

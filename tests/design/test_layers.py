@@ -10,11 +10,11 @@ from tests.design.source import REPO, imports_of, module_files, module_name
 pytestmark = pytest.mark.host
 
 LAYERS = [
-    {"printable"},
+    {"printable", "surrogates"},
     {"errors", "tagged", "time_limit", "immutable", "signature"},
-    {"structured.strict_json", "frozen_json", "release"},
+    {"structured.strict_json", "foreign_error", "frozen_json", "http_request", "release"},
     {"messages", "source"},
-    {"stream", "structured"},
+    {"stream", "structured", "blanking"},
     {"schema"},
     {"contracts"},
     {"options", "signals", "transport", "answer_hint"},

@@ -67,9 +67,14 @@ async def completions(lm: us.llms.OpenAIChat) -> None:
     assert_type(await us.complete(known, lm=lm, max_repairs=2, protocol="json", default=known), Answer)
     assert_type(await us.complete({"title": "Alien"}, Movie, lm=lm), Movie)
     assert_type(await us.complete([known], list[Answer], lm=lm), list[Answer])
+    assert_type(await us.complete({"text": "!"}, us.Schema.of(Answer), lm=lm), Answer)
     assert_type(await us.complete(known, lm=lm, returns_message=True), tuple[Answer, us.Message | None])
     assert_type(await us.complete({}, Movie, lm=lm, returns_message=True), tuple[Movie, us.Message | None])
-    assert_type(await us.complete(known, lm=lm, transform=str), Any)
+    assert_type(await us.complete(known, lm=lm, transform=str), str)
+    assert_type(await us.complete({}, Movie, lm=lm, prompt="From this: …", transform=len), int)
+    flag = bool(known.text)
+    assert_type(await us.complete(known, lm=lm, returns_message=flag), Answer | tuple[Answer, us.Message | None])
+    assert_type(await us.query("?", Answer, lm=lm, returns_message=flag), Answer | tuple[Answer, us.Message])
 
 
 async def streams(lm: us.llms.OpenAIChat) -> None:
@@ -291,6 +296,7 @@ async def functions_that_ask_again(lm: us.llms.OpenAIChat, known: Answer) -> Non
     assert_type(await us.LangFunc("?", Answer, max_repairs=2, default=known)(), Answer)
     assert_type(await us.LangFunc("?", Schema.of(Answer), default=known)(), Answer)
     assert_type(await us.LangFunc("?", Answer, default=None)(), Answer | None)
+    assert_type(await us.LangFunc("?", default=None)(), str | None)
     assert_type(await us.LangFunc("?", default="")(), str)
     assert_type(await us.LangFunc("?", Answer, transform=count, default=0)(), int)
     assert_type(await river.using(max_repairs=1)("Peru"), Answer)

@@ -438,6 +438,12 @@ def request(**members: Any) -> str:
     return json.dumps({"prompt": "?", "lm": SCRIPT, **members})
 
 
+async def test_an_unknown_provider_is_told_which_there_are(bridge: Bridge) -> None:
+    told = refused(await bridge.open(request(lm={"provider": "openia", "model": "m"})))["message"]
+    assert "'openia'" in told
+    assert all(name in told for name in ("openai,", "openai-chat", "anthropic", "ollama", "wllama", "scripted"))
+
+
 @pytest.mark.parametrize(
     ("text", "code"),
     [
@@ -651,6 +657,23 @@ async def test_examples_and_further_turns_are_what_the_model_is_shown(ready: Bri
         assert "text is missing." in texts[6]
 
 
+async def test_the_value_of_an_example_in_json_is_shown_as_it_was_given(ready: Bridge) -> None:
+    """It says what the model is to write, which a validator may turn into something else."""
+    heard: list[Request] = cast("Any", sys.modules["unspool_test_models"]).heard
+    value = {"n": 1, "text": "a"}
+    asked = {"lm": {"object": "unspool_test_models:listens"}, "schema": {"type": "unspool_test_models:Answer"}}
+    await all_events(ready, prompt="What?", examples=[["Before?", value]], **asked)
+    assert heard[-1].messages[1].text == '{"n":1,"text":"a"}'
+
+
+async def test_a_completion_may_have_a_prompt(ready: Bridge) -> None:
+    heard: list[Request] = cast("Any", sys.modules["unspool_test_models"]).heard
+    asked = {"lm": {"object": "unspool_test_models:listens"}, "schema": {"type": "unspool_test_models:Answer"}}
+    for prompt in ("The e-mail.", [{"role": "user", "content": "The e-mail."}], ""):
+        await all_events(ready, complete={"text": "a"}, prompt=prompt, **asked)
+        assert heard[-1].messages[0].text.startswith("The e-mail.\n\nComplete" if prompt else "Complete")
+
+
 @pytest.mark.parametrize(
     "wrong",
     [
@@ -676,6 +699,23 @@ async def test_a_list_that_the_type_has(ready: Bridge) -> None:
     for schema, path in (("Answers", []), ("Many", ["answers"])):
         await all_events(ready, schema={"type": f"unspool_test_models:{schema}"}, items=path)
     await all_events(ready, schema={"jsonSchema": {}}, items=["any", 0])
+
+
+async def test_the_other_names_of_fields_are_told_once(ready: Bridge) -> None:
+    """The page knows an answer by the names that it has there, and a path may be in the words of the class."""
+    source = (
+        "from pydantic import BaseModel, Field\nclass Box(BaseModel):\n    things: list[int] = Field(alias='many')\n"
+    )
+    assert ok(ready.register(json.dumps({"modules": {"unspool_test_boxes": source}}))) == {}
+    model = {"provider": "scripted", "text": json.dumps({"many": list(range(1_000))}), "chunkChars": 900}
+    for path in (["things"], ["many"]):
+        call = await opened(ready, lm=model, schema={"type": "unspool_test_boxes:Box"}, items=path)
+        batches = [ok(await ready.pull(call))]
+        while not batches[-1]["done"]:
+            batches.append(ok(await ready.pull(call)))
+        names = {"things": ["many"], "many": ["things"]}
+        assert [batch.get("names") for batch in batches] == [names, *[None] * (len(batches) - 1)]
+        assert len(batches) > 1
 
 
 def test_every_model_behind_http_is_reachable() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date
@@ -15,6 +17,7 @@ from pydantic import (
     BaseModel,
     ConfigDict,
     Field,
+    PrivateAttr,
     RootModel,
     field_validator,
     model_validator,
@@ -23,10 +26,13 @@ from tests.support import named
 
 from unspool.completion import complete, completion_stream
 from unspool.contracts import Request
-from unspool.errors import ConfigError, OutputValidationError
+from unspool.errors import CallCancelledError, ConfigError, OutputValidationError
 from unspool.functions import query
 from unspool.llms import FunctionModel
+from unspool.messages import AssistantMessage, SystemMessage, UserMessage
 from unspool.schema import Schema, format_value
+from unspool.structured.events import GenerationComplete
+from unspool.templates import Template
 from unspool.testing import StaticResponse
 
 
@@ -57,6 +63,7 @@ class Order(BaseModel):
 
 
 LIMA = City.model_construct(name="Lima")
+LIMA_WHOLE = City(name="Lima", people=2)
 PARIS = {
     "python": "City(name='Paris', people=2_000_000)",
     "json": '{"name":"Paris","people":2000000}',
@@ -386,7 +393,7 @@ async def test_unions() -> None:
     reply = '{"pet":{"name":"?","tail":1},"other":{"kind":"fish","name":"?","wings":2}}'
     assert await complete(known, lm=StaticResponse(reply), protocol="json") == whole
     cat = '{"pet":{"name":"?","lives":9},"other":{"kind":"fish","name":"?","wings":2}}'
-    with pytest.raises(OutputValidationError, match=r"pet: Input should be Dog\(…\)"):
+    with pytest.raises(OutputValidationError, match=r"pet\.tail: Field required"):
         await complete(known, lm=StaticResponse(cat), protocol="json")
     unclear = Keeper.model_construct(pet={"name": "Rex"})
     with pytest.raises(ConfigError, match="pet may be one of Dog, Cat"):
@@ -529,6 +536,65 @@ def tagged(city: City) -> str:
     return f"<{city.name}>"
 
 
+@pytest.mark.parametrize("known", [LIMA, City(name="Lima", people=1)], ids=["asked", "not asked"])
+async def test_a_transform_is_the_same_where_nothing_is_missing(known: City) -> None:
+    lm = StaticResponse(PARIS["python"])
+    calls: list[City] = []
+
+    def refuse(city: City) -> str:
+        calls.append(city)
+        raise ValueError("no such town")
+
+    with pytest.raises(OutputValidationError, match="refused: ValueError: no such town"):
+        await complete(known, lm=lm, transform=refuse)
+    calls.clear()
+    assert await complete(known, lm=lm, transform=refuse, default="none", max_repairs=0) == "none"
+    assert len(calls) == 1
+
+    stop = asyncio.Event()
+
+    async def hangs(_city: City) -> str:
+        stop.set()
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    with pytest.raises(CallCancelledError):
+        await asyncio.wait_for(complete(known, lm=lm, transform=hangs, signal=stop), 30)
+
+
+@pytest.mark.parametrize("protocol", ["python", "json", "native"])
+async def test_limits_of_an_answer_are_none_of_what_was_given(protocol: Any) -> None:
+    """Where nothing is missing; a list is wrapped for a provider, and not in what was given."""
+    cities = [City(name="Lima", people=1)]
+    lm = FunctionModel(no_call)
+    assert await complete(cities, list[City], lm=lm, protocol=protocol, max_chars=1, max_depth=1) == cities
+
+
+@pytest.mark.parametrize("check", ["stop", "report"])
+@pytest.mark.parametrize("known", [LIMA, City(name="Lima", people=1)], ids=["asked", "not asked"])
+async def test_parts_of_an_answer_are_not_judged(known: City, check: Any) -> None:
+    """What was given holds whatever the answer says for it: a judge of its parts would refuse `name=5`."""
+    lm = StaticResponse("City(name=5, people=2)")
+    assert (await complete(known, lm=lm, check=None)).name == "Lima"
+    asked = len(lm.requests)
+    with pytest.raises(ConfigError, match="takes no check: parts of an answer") as caught:
+        await complete(known, lm=lm, check=check)
+    assert caught.value.code == "INVALID_OPTIONS"
+    with pytest.raises(ConfigError, match="takes no check"):
+        completion_stream(known, None, lm, check=check)
+    assert len(lm.requests) == asked
+
+
+async def test_a_stream_shows_no_parts() -> None:
+    """They would be those of the answer, `name` "Paris" though "Lima" was given."""
+    stream, _ = completion_stream(LIMA, None, StaticResponse(PARIS["python"], chunk_chars=4))
+    with pytest.raises(ConfigError, match=r"partials\(\) cannot have it"):
+        stream.partials()
+    events = [event async for event in stream]
+    assert isinstance(events[-1], GenerationComplete)
+    assert events[-1].result == await stream.result() == City(name="Lima", people=2_000_000)
+
+
 async def test_options() -> None:
     for wrong in ({"max_repairs": 9}, {"max_repairs": True}, {"protocol": "yaml"}, {"temprature": 1}):
         with pytest.raises(ConfigError):
@@ -586,20 +652,102 @@ async def test_any_takes_instances_in_python_syntax_alone() -> None:
     reply = "Holder(city=City('Rome', 1), thing=City('Paris', 2))"
     assert (await complete(known, lm=StaticResponse(reply))).thing == City(name="Lima", people=2)
     plain = '{"city":{"name":"Rome","people":1},"thing":5}'
-    for thing in (
-        City(name="Lima", people=2),
-        date(2026, 1, 1),
-        {"a": (1, {2})},
-        [City(name="a", people=1)],
-    ):
-        for protocol, text in (("python", reply), ("json", plain)):
+    things: list[Any] = [City(name="Lima", people=2), date(2026, 1, 1), {"a": (1, {2})}, [City(name="a", people=1)]]
+    for thing in things:
+        protocols: list[tuple[Any, str]] = [("python", reply), ("json", plain)]
+        for protocol, text in protocols:
             given: Any = Holder.model_construct(thing=thing)
-            whole: Any = await complete(given, lm=StaticResponse(text), protocol=protocol)  # type: ignore[call-overload]
-            assert whole.thing == thing and type(whole.thing) is type(thing)
-    with pytest.raises(ConfigError, match="could not be read back: 'Color'"):
-        await complete(Holder.model_construct(thing=Color.RED), lm=StaticResponse(""))
+            whole: Any = await complete(given, lm=StaticResponse(text), protocol=protocol)
+            assert whole.thing == thing and isinstance(whole.thing, type(thing))
     with pytest.raises(ConfigError, match="thing is of the class City where the type says Any"):
         await complete(known, lm=StaticResponse(""), protocol="json")
+
+
+@pytest.mark.parametrize("protocol", ["python", "json"])
+async def test_any_keeps_what_no_answer_could_say(protocol: Any) -> None:
+    """Instances of classes that the type does not name: nobody is asked for them, and validators see them."""
+    seen: list[Any] = []
+
+    class Holder(BaseModel):
+        number: int
+        thing: Any = Field()
+
+        @field_validator("thing")
+        @classmethod
+        def see(cls, thing: Any) -> Any:
+            seen.append(thing)
+            return thing
+
+    replies = {"python": "Holder(number=1, thing=None)", "json": '{"number":1,"thing":null}'}
+    things: list[Any] = [[LIMA_WHOLE], {"a": LIMA_WHOLE}, LIMA_WHOLE, Color.RED]
+    for thing in things:
+        known = Holder.model_construct(thing=thing)
+        lm = StaticResponse(replies[protocol])
+        whole = await complete(known, lm=lm, protocol=protocol)
+        assert whole.number == 1 and whole.thing is thing
+        whole = await complete(Holder.model_construct(number=2, thing=thing), lm=lm, protocol=protocol)
+        assert whole.number == 2 and whole.thing is thing and len(lm.requests) == 1
+        if protocol == "python":
+            assert seen[-1] == thing
+            shown = lm.requests[0].messages[-1].text
+            assert f"thing={format_value(thing, compact=True)!r}" in shown
+
+
+async def test_private_attributes_stay() -> None:
+    class Counted(BaseModel):
+        x: int
+        y: str = ""
+        _seen: int = PrivateAttr(5)
+        _made: list[int] = PrivateAttr(default_factory=list[int])
+
+        def model_post_init(self, _context: Any) -> None:
+            self._made = [getattr(self, "x", 0)]
+
+    class Around(BaseModel):
+        inner: Counted
+        z: int
+
+    inner: Any = Counted.model_construct(y="a")
+    inner._seen, inner._made = 77, []
+    lm = StaticResponse("Around(inner=Counted(x=3), z=1)")
+    whole: Any = await complete(Around.model_construct(inner=inner), lm=lm)
+    assert (whole.inner.x, whole.inner.y, whole.inner._seen) == (3, "a", 77)
+    assert whole.inner._made == [3], "what was not set is what the class makes of it"
+    given: Any = Counted(x=1)
+    given._seen = 8
+    assert (await complete(given, lm=FunctionModel(no_call)))._seen == 8
+
+
+@dataclass
+class Meter:
+    x: int
+    y: str
+
+
+@dataclass
+class Mile:
+    x: int
+    y: str
+
+
+class Way(BaseModel):
+    part: Meter | Mile
+    parts: list[Meter | Mile]
+
+
+@pytest.mark.parametrize("protocol", ["json", "native"])
+async def test_of_classes_with_the_same_fields_the_known_one_decides(protocol: Any) -> None:
+    """JSON does not say which of them it means."""
+    mile: Any = object.__new__(Mile)
+    mile.x = 1
+    lm = StaticResponse('{"part":{"x":5,"y":"q"},"parts":[{"x":1,"y":"r"},{"x":2,"y":"s"}]}')
+    known = Way.model_construct(part=mile, parts=[mile, Meter(2, "s")])
+    whole = await complete(known, lm=lm, protocol=protocol, max_repairs=3)
+    assert whole == Way.model_construct(part=Mile(1, "q"), parts=[Mile(1, "r"), Meter(2, "s")])
+    assert len(lm.requests) == 1
+    with pytest.raises(OutputValidationError, match=r"parts\[0\]\.y"):
+        wrong = StaticResponse('{"part":{"x":5,"y":"q"},"parts":[{"x":1,"y":7},{"x":2,"y":"s"}]}')
+        await complete(known, lm=wrong, protocol=protocol)
 
 
 async def test_what_a_class_raises_while_it_is_copied_is_a_refused_answer() -> None:
@@ -636,3 +784,40 @@ async def test_as_a_stream(protocol: Any) -> None:
     assert not is_asked and len(lm.requests) == 1
     with pytest.raises(ConfigError, match=r"cannot be completed.*people"):
         completion_stream({"name": "Lima", "people": "many"}, City, lm, protocol=protocol)
+
+
+@pytest.mark.parametrize("protocol", ["python", "json", "native"])
+@pytest.mark.parametrize("kind", ["text", "message", "template", "conversation", "of a model"])
+async def test_a_prompt_says_what_to_fill_it_in_from(protocol: Any, kind: str) -> None:
+    mail = "Lima has 10 million {{people}}."
+    prompts: dict[str, Any] = {
+        "text": mail,
+        "message": UserMessage(mail),
+        "template": Template("{{mail}}", mail=mail),
+        "conversation": [SystemMessage("Be exact."), UserMessage(mail)],
+        "of a model": [UserMessage("Hi"), AssistantMessage(mail)],
+    }
+    lm = StaticResponse("{}" if protocol != "python" else "City(name='', people=1)")
+    with contextlib.suppress(OutputValidationError):
+        await complete(LIMA, lm=lm, protocol=protocol, prompt=prompts[kind])
+    [request] = lm.requests
+    said = "\n\n".join(message.text for message in request.messages[-2:])
+    assert request.messages[-1].role == "user"
+    assert said.index(mail) < said.index("Complete this") < said.index("MISSING(int)")
+    if kind == "conversation":
+        assert [message.role for message in request.messages] == ["system", "user"]
+
+
+async def test_a_prompt_is_checked_also_where_nobody_is_asked() -> None:
+    lm = StaticResponse("")
+    wrong: list[tuple[Any, str]] = [
+        (5, "A prompt must be"),
+        (Template("{{mail}}"), "needs a value for mail"),
+        ([], "A prompt must be"),
+    ]
+    for prompt, told in wrong:
+        for known in (LIMA, City(name="Lima", people=1)):
+            with pytest.raises(ConfigError, match=told):
+                await complete(known, lm=lm, prompt=prompt)
+    assert await complete(City(name="Lima", people=1), lm=lm, prompt="An e-mail.") == City(name="Lima", people=1)
+    assert lm.requests == []

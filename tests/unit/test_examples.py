@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+from datetime import date
 from typing import Annotated, Any
 
 import pytest
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, BeforeValidator, Field, StringConstraints
 from tests.support import named
 
 from unspool.errors import ConfigError, OutputValidationError
@@ -14,7 +15,7 @@ from unspool.examples import example_turns
 from unspool.functions import query, query_stream
 from unspool.lang_func import LangFunc
 from unspool.messages import AssistantMessage, SystemMessage, ToolCall, ToolMessage, ToolResult, UserMessage
-from unspool.schema import Schema
+from unspool.schema import Schema, format_value
 from unspool.templates import Template
 from unspool.testing import StaticResponse
 from unspool.whole_reply import parse
@@ -152,3 +153,53 @@ async def test_a_conversation_without_a_user() -> None:
     await query(SystemMessage("s"), int, lm=lm, examples=[("e", 7)])
     assert [message.text for message in lm.requests[0].messages][:3] == ["s", "e", "7"]
     assert lm.requests[0].messages[-1].role == "user"
+
+
+def _cents(written: Any) -> int:
+    return int(str(written).replace(",", "").removesuffix(" EUR")) * 100
+
+
+class Price(BaseModel):
+    amount: Annotated[int, BeforeValidator(_cents)]
+
+
+class Bill(BaseModel):
+    prices: list[Price]
+    day: date | None = None
+
+
+@pytest.mark.parametrize("protocol", ["json", "python", "native"])
+@pytest.mark.parametrize(
+    ("T", "value", "where"),
+    [
+        (Price, Price(amount="1"), "amount"),  # type: ignore[arg-type]
+        (Bill, Bill(prices=[Price(amount="1")]), r"prices\[0\].amount"),  # type: ignore[arg-type]
+        (list[Price], [Price(amount="1")], r"\[0\].amount"),  # type: ignore[arg-type]
+        (dict[str, Price], {"a": Price(amount="1")}, "a.amount"),  # type: ignore[arg-type]
+    ],
+    ids=["root", "inside", "list", "dict"],
+)
+def test_a_value_that_would_be_read_back_as_another_is_refused(T: Any, value: Any, where: str, protocol: Any) -> None:
+    """It would teach the model to write 100 for 1; `format_value` with a type refuses it in the same words."""
+    with pytest.raises(ConfigError, match=rf"examples\[0\].*{where} cannot be written.*10000.*plain data") as caught:
+        turns([("q", value)], T, protocol)
+    assert caught.value.code == "INVALID_OPTIONS"
+    with pytest.raises(ConfigError, match=rf"{where} cannot be written.*10000"):
+        format_value(value, protocol, T=T)
+
+
+@pytest.mark.parametrize(
+    ("T", "value"),
+    [
+        (Price, {"amount": "1 EUR"}),
+        (list[Price], [{"amount": "1 EUR"}, {"amount": 1}]),
+        (Bill, {"prices": [{"amount": "2"}], "day": "2026-01-02"}),
+        (dict[int, str], {"1": "a"}),
+        (tuple[date, ...], ["2026-01-02"]),
+        (set[int], [1, 2]),
+        (Annotated[str, StringConstraints(strip_whitespace=True)], " a"),
+    ],
+    ids=["class", "list", "inside", "keys", "dates", "set", "text"],
+)
+def test_plain_data_is_the_reply_as_it_is(T: Any, value: Any) -> None:
+    assert json.loads(turns([("q", value)], T)[1].text) == value

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import json
+from collections.abc import Awaitable, Callable
 from typing import Any, cast
 
 import pytest
@@ -24,8 +25,19 @@ from unspool.errors import (
     UnspoolError,
 )
 from unspool.functions import query, query_stream, sample
+from unspool.lang_func import LangFunc
 from unspool.llms import FunctionModel, OpenAIChat
-from unspool.messages import AssistantMessage, SystemMessage, ToolCall, ToolMessage, ToolResult, UserMessage
+from unspool.messages import (
+    AssistantMessage,
+    Message,
+    RefusalPart,
+    SystemMessage,
+    TextPart,
+    ToolCall,
+    ToolMessage,
+    ToolResult,
+    UserMessage,
+)
 from unspool.schema import Schema
 from unspool.structured.events import (
     Cancelled,
@@ -543,6 +555,38 @@ async def test_default_stands_in_for_an_invalid_answer() -> None:
     assert await query("ok?", Check, lm=Replies(WRONG).lm, default=fallback) is fallback
     value, message = await query("ok?", Check, lm=Replies(WRONG).lm, default=fallback, returns_message=True)
     assert (value, message.text) == (fallback, WRONG)
+
+
+@pytest.mark.parametrize("answer", ["", " \n", "No idea.", '{"passed": tr', "[]"])
+async def test_default_stands_in_for_whole_answers_of_any_kind(answer: str) -> None:
+    fallback = Check(passed=False)
+    assert await query("ok?", Check, lm=FunctionModel(lambda _: answer), default=fallback, max_repairs=1) is fallback
+
+
+@pytest.mark.parametrize("code", ["OUTPUT_TRUNCATED", "OUTPUT_TOO_LARGE", "CONTENT_FILTERED", "REFUSED"])
+async def test_default_never_hides_an_answer_that_is_not_whole(code: str) -> None:
+    """Nor a refusal: nothing was wrong with the answer, so that it is not asked for again either."""
+    reason = {"OUTPUT_TRUNCATED": "length", "CONTENT_FILTERED": "content_filter"}.get(code, "stop")
+    part: Any = RefusalPart("I would rather not.") if code == "REFUSED" else TextPart(RIGHT)
+    lm = FunctionModel(lambda _: Message("assistant", [part], finish_reason=cast("Any", reason)))
+    limits: dict[str, Any] = {"max_chars": 5} if code == "OUTPUT_TOO_LARGE" else {}
+    options: dict[str, Any] = {"lm": lm, "default": None, "max_repairs": 2, **limits}
+    calls: list[Callable[[], Awaitable[Any]]] = [
+        lambda: query("ok?", Check, **options),
+        lambda: LangFunc("ok?", Check, **options)(),
+        lambda: complete(Check.model_construct(), protocol="json", **options),
+    ]
+    for call in calls:
+        before = len(lm.requests)
+        with pytest.raises(UnspoolError) as caught:
+            await call()
+        assert (caught.value.code, len(lm.requests) - before) == (code, 1)
+
+
+async def test_text_that_was_cut_is_given_and_its_message_tells() -> None:
+    lm = FunctionModel(lambda _: Message("assistant", "Half a sen", finish_reason="length"))
+    text, message = await query("Say it.", lm=lm, returns_message=True, default="")
+    assert (text, message.finish_reason) == ("Half a sen", "length")
 
 
 @pytest.mark.parametrize("count", [-1, 9, True, 1.5])

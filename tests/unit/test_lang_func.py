@@ -740,3 +740,26 @@ class TestWhatIsNotWaitedFor:
         assert inspect.getcoroutinestate(made[0]) == "CORO_CLOSED"
         with pytest.raises(ConfigError, match="asynchronous"):
             getattr(where.using(lm=LIMA, transform_input=lambda messages: Waiting()), way)("Peru")
+
+
+@LangFunc
+async def compare(pics: list[Image] = [], notes: list[str | Image] = [], names: list[str] = []) -> str:  # noqa: B006
+    """Compare: {{pics}}{{notes}}{{names}}"""
+    raise NotImplementedError
+
+
+def test_a_list_of_no_pictures_is_nothing() -> None:
+    """What stands in its place is what would: no `[]`, which a list of texts does show."""
+    assert [message.text for message in compare.render()] == ["Compare: []"]
+    assert [message.text for message in compare.bind(pics=[]).render(names=["a"])] == ["Compare: ['a']"]
+    picture = Image("https://example.org/cat.png")
+    assert compare.render(pics=[picture])[0].images == (picture,)
+
+
+def test_types_that_are_there_for_checkers_alone_change_nothing() -> None:
+    @LangFunc
+    async def look(pics: Lost = []) -> str:  # type: ignore[name-defined]  # noqa: F821, B006  # pyright: ignore
+        """See {{pics}}"""
+        raise NotImplementedError
+
+    assert look.render()[0].text == "See []"

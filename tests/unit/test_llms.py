@@ -198,6 +198,36 @@ async def test_a_function_that_fails() -> None:
         assert caught.value.partial.text == text
 
 
+@pytest.mark.parametrize("kind", ["plain", "async", "generator", "async iterator"])
+async def test_a_function_whose_answers_ran_out_says_so(kind: str) -> None:
+    answers = iter(["a"])
+
+    async def waits(_request: Request) -> str:
+        return next(answers)
+
+    def yields(_request: Request) -> Iterator[str]:
+        yield next(answers)
+
+    async def follows(_request: Request) -> str:
+        async def none() -> AsyncIterator[str]:
+            for answer in answers:
+                yield answer
+
+        return await anext(none())
+
+    models: dict[str, Any] = {
+        "plain": lambda _: next(answers),
+        "async": waits,
+        "generator": yields,
+        "async iterator": follows,
+    }
+    lm = FunctionModel(models[kind])
+    assert (await lm.call("Hi")).text == "a"
+    with pytest.raises(ProviderError, match="answers of the model's function ran out") as caught:
+        await lm.call("Hi")
+    assert caught.value.code == "PROVIDER"
+
+
 async def test_a_connection_that_breaks_inside_a_function_is_no_whole_answer() -> None:
     """Its texts have no finish reason that could have come before."""
 

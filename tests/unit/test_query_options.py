@@ -28,6 +28,8 @@ def refused(check: Any, *given: Any) -> str:
 
 def test_names() -> None:
     check_names({"protocol": 1, "temperature": 2, "count": 3}, "count")
+    assert "did you mean temperature?" in refused(check_names, {"temp": 0})
+    assert "did you mean max_repairs?" in refused(check_names, {"max_r": 0}, "max_repairs")
     assert "did you mean count?" in refused(check_names, {"counts": 1}, "count")
     assert "us.Template" in refused(check_names, {"country": "Peru"})
 

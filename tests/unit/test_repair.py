@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from pydantic import BaseModel
@@ -12,9 +13,10 @@ from unspool.completion import complete
 from unspool.errors import OutputValidationError
 from unspool.functions import query
 from unspool.lang_func import LangFunc
-from unspool.llms import FunctionModel
+from unspool.llms import FunctionModel, OpenAIChat
 from unspool.messages import Usage
 from unspool.repair import repair_turn
+from unspool.testing import ScriptedTransport
 
 
 class Check(BaseModel):
@@ -145,3 +147,21 @@ async def test_json_in_place_of_python_says_how_to_ask(text: str, is_told: bool)
         await query("ok?", Check, lm=model((text, None)), protocol="python")
     assert ('protocol="json"' in caught.value.message) is is_told
     assert str(caught.value).endswith(caught.value.message)
+
+
+async def test_the_model_is_told_in_the_words_of_the_type() -> None:
+    """Words of the application and of the model's own answer are no credentials; the key of the call is one."""
+    key = "PlainMarker_0123456789"
+    reply = json.dumps(f"sess-0123456789abcdef {key}")
+    body: Any = [{"choices": [{"index": 0, "delta": {"content": reply}, "finish_reason": "stop"}]}]
+    events = "".join(f"data: {json.dumps(event)}\n\n" for event in body) + "data: [DONE]\n\n"
+    transport = ScriptedTransport([events.encode()] * 2)
+    lm = OpenAIChat("m", base_url="https://api.test/v1", api_key=key, transport=transport)
+    with pytest.raises(OutputValidationError) as caught:
+        await query("Which?", Literal["basic dXNlcabcdef0123456789==", "key-0123456789abcdef"], lm=lm, max_repairs=1)
+    told = caught.value.message
+    turn = json.loads(transport.requests[1].body)["messages"][-1]["content"]
+    for words in (told, turn):
+        for word in ("basic dXNlcabcdef0123456789==", "key-0123456789abcdef", "sess-0123456789abcdef"):
+            assert word in words
+        assert (key in words, "[redacted]" in words) == (False, True)

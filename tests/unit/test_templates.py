@@ -321,6 +321,8 @@ async def _each() -> AsyncIterator[Image]:
         (Plain(), "is a Plain, which has no text"),
         (Plain().method, "is a function: give what it returns"),
         (len, "is a function"),
+        (Plain, "is a class: give an instance"),
+        (int, "is a class"),
         ([CAT, b"x"], "is bytes"),
         ([CAT, iter([DOG])], "is a list_iterator"),
     ],

@@ -5,7 +5,14 @@ from typing import Annotated, Any, Literal
 import pytest
 from pydantic import BaseModel, Field
 
+from unspool.answer import AnswerMachine
 from unspool.errors import ConfigError, OutputValidationError
+from unspool.functions import query, sample
+from unspool.schema import Schema
+from unspool.stream.chunks import Finish, TextDelta
+from unspool.structured import _py_events, events
+from unspool.structured.events import ParsingFailed
+from unspool.testing import StaticResponse
 from unspool.whole_reply import parse
 
 
@@ -90,3 +97,51 @@ def test_the_exceptions_of_the_seed(protocol: Any) -> None:
         with pytest.raises(OutputValidationError, match="OUTPUT_INVALID"):
             parse(text, T, protocol)
     assert parse("9007199254740993", int, protocol) == 9007199254740993
+
+
+MANGLED = [
+    "true [1] false",
+    '"a" [{"name":"Lima"}',
+    "12 City(name='Li",
+    "name='',\n City",
+    "t='', [1",
+    '{"name":"Li\\u00e9", "x": [1, 2',
+    '```json\n[{"name": 1}]\n```\n```json\n{"name":"Lima"',
+    "City('Lima', [1, (2,",
+    "1, 2, City(",
+]
+
+
+@pytest.mark.parametrize("protocol", ["json", "python"])
+@pytest.mark.parametrize("text", MANGLED)
+def test_what_nobody_is_told_changes_nothing(text: str, protocol: Any) -> None:
+    """The end is the same whether progress events are made or not, at every cut."""
+    ends: set[tuple[Any, ...]] = set()
+    for tells in (True, False):
+        for size in (1, 5, len(text)):
+            answer = AnswerMachine(Schema.of(City), protocol=protocol, max_chars=1000, max_depth=9)
+            pieces = [text[at : at + size] for at in range(0, len(text), size)]
+            chunks: list[Any] = [TextDelta(0, piece) for piece in pieces]
+            told = [event for chunk in [*chunks, Finish("stop")] for event in answer.feed([chunk], tells=tells)]
+            assert tells or {event.type for event in told[:-1]} <= {"textDelta"}
+            end = told[-1]
+            assert isinstance(end, ParsingFailed)
+            ends.add((end.error.message, repr(end.error.partial_value)))
+    assert len(ends) == 1
+
+
+@pytest.mark.parametrize(("protocol", "item"), [("json", '{"name":"x"}'), ("python", "City('x')")])
+async def test_hardly_an_event_is_made_that_nobody_reads(
+    protocol: Any, item: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A look at the first of them tells whether there are any."""
+    made: list[Any] = []
+    for module in (events, _py_events):
+        monkeypatch.setattr(module, "FieldEnd", lambda *parts: made.append(parts))
+    text = f"[{', '.join([item] * 50)}]"
+    cities = [City(name="x")] * 50
+    assert parse(text, list[City], protocol) == cities
+    lm = StaticResponse(text)
+    assert await query("q", list[City], lm=lm, protocol=protocol) == cities
+    assert await sample("q", list[City], lm=lm, count=1, protocol=protocol) == [cities]
+    assert len(made) < 12

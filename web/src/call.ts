@@ -36,6 +36,8 @@ const ABORTED = Symbol("aborted");
 export class Call<T> {
   readonly partial = new PartialValue();
   readonly invalid: FieldInvalid[] = [];
+  /** By each name of a field that has more than one, of types of Python: the others. */
+  names: ReadonlyMap<string | number, readonly string[]> = new Map();
   readonly reading: Reading = {};
   text = "";
   repairs: readonly Repair[] = [];
@@ -161,8 +163,9 @@ export class Call<T> {
     const arrived = new Promise<string>((resolve) => (this.#takeBatch = resolve));
     this.#home.post({ type: "pull", call: id });
     const text = await this.#wait(arrived);
-    const { events, done, repairs } = readBatch(text);
+    const { events, done, names, repairs } = readBatch(text);
     this.#events = events;
+    if (names !== undefined) this.names = new Map(Object.entries(names));
     this.repairs = repairs;
     this.#nextEvent = 0;
     if (done) void this.#closeInPython();
@@ -281,16 +284,17 @@ export class Call<T> {
 interface Batch {
   readonly events: WireEvent[];
   readonly done: boolean;
+  readonly names: Readonly<Record<string, readonly string[]>> | undefined;
   readonly repairs: readonly Repair[];
 }
 
 function readBatch(text: string): Batch {
   const answer = JSON.parse(text) as { ok?: unknown; value?: Partial<Batch>; error?: unknown };
   if (answer.ok === false) throw fromWire(answer.error);
-  const { events, done, repairs = [] } = answer.value ?? {};
+  const { events, done, names, repairs = [] } = answer.value ?? {};
   if (answer.ok !== true || !Array.isArray(events) || typeof done !== "boolean")
     throw protocolError("A batch has no events.");
-  return { events, done, repairs };
+  return { events, done, names, repairs };
 }
 
 function protocolError(message: string, cause?: unknown): UnspoolError {

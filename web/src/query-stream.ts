@@ -10,7 +10,10 @@ import { isStandard, validator, type InferOutput, type StandardSchema } from "./
 
 /** A value while it is being written; a new object each time that something has come. */
 export type PartialResult<T, Written = T> = {
-  /** Tell how far a part has come: a path, or one name. Default: the whole. It looks at what has been read by now. */
+  /**
+   * Tell how far a part has come: a path, as a list of steps or with dots. Default: the whole. A field of a class of Python is
+   * told by its name in the answer, or in the class. It looks at what has been read by now.
+   */
   state(path?: Path | string): PartState;
   /** What has closed and cannot be right, of types of Python. */
   readonly invalid: readonly FieldInvalid[];
@@ -171,7 +174,12 @@ function partialsOf<T, Written>(call: Call<T>, snapshots: Snapshots): Read<Parti
   const read = batchesOf(call);
   const shown = snapshots === "live" ? call.partial : new PartialValue("immutable");
   const state = (path: Path | string = []): PartState => {
-    const found = call.partial.state(typeof path === "string" ? [path] : path);
+    const here: (string | number)[] = [];
+    for (const step of stepsOf(path)) {
+      const names = [step, ...(call.names.get(step) ?? [])];
+      here.push(names.find((name) => call.partial.state([...here, name]) !== "absent") ?? step);
+    }
+    const found = call.partial.state(here);
     return found === "growing" && call.end?.type === "generationComplete" ? "complete" : found;
   };
   let isComplete = false;
@@ -205,10 +213,12 @@ function itemsOf<T>(call: Call<T>, list: Path, element: StandardSchema | undefin
   const validate = element && validator(element);
   let ready: { readonly number: number; readonly value: unknown }[] = [];
   let refused: number | undefined;
+  const isNamed = (found: string | number, step: string | number): boolean =>
+    found === step || call.names.get(step)?.includes(String(found)) === true;
   const take = (event: StructuredEvent<T>): void => {
     if (event.type !== "fieldEnd" && event.type !== "fieldInvalid") return;
     const number = event.path[list.length];
-    if (typeof number !== "number" || !list.every((step, n) => event.path[n] === step)) return;
+    if (typeof number !== "number" || !list.every((step, n) => isNamed(event.path[n]!, step))) return;
     if (event.type === "fieldInvalid") {
       refused = number; // a fault is told before its element closes, or with that
       ready = ready.filter((item) => item.number !== number);

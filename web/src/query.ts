@@ -3,7 +3,7 @@ import { Call, type CallHome } from "./call.js";
 import { UnspoolError, invalid } from "./errors.js";
 import type { TerminalEvent } from "./events.js";
 import type { Message, Usage } from "./message.js";
-import { prepareQuery, QUERY_OPTIONS, refuseUnknown, type Fault, type QueryOptions } from "./request.js";
+import { prepareQuery, QUERY_OPTIONS, refuseUnknown, type Fault, type Prompt, type QueryOptions } from "./request.js";
 import type { SchemaInput, TypeName } from "./schema.js";
 
 const MAX_REPAIRS = 8;
@@ -19,7 +19,7 @@ export interface WholeQueryOptions<
   readonly returnsMessage?: M | undefined;
   /** How often the model is asked again with what was wrong with its answer, at most 8; not when it repeats itself. Default: never. */
   readonly maxRepairs?: number | undefined;
-  /** What is given for an answer that stayed invalid, instead of rejecting; not when the model called a tool. */
+  /** What is given for a whole answer that stayed invalid; one that was cut, is too large or calls a tool rejects. */
   readonly default?: D | undefined;
 }
 
@@ -29,9 +29,11 @@ export type Answered<T, M extends boolean> = M extends true
   : T;
 
 export interface CompletionOptions<M extends boolean = boolean, D = unknown>
-  extends Omit<WholeQueryOptions<TypeName, M, D>, "prompt" | "schema" | "protocol"> {
+  extends Omit<WholeQueryOptions<TypeName, M, D>, "check" | "prompt" | "schema" | "protocol"> {
   /** What is known of the value, as JSON has it: what is left out, at any depth, is what the model gives. */
   readonly value: object;
+  /** What the model is to fill it in from, such as an e-mail: it stands before the value. */
+  readonly prompt?: Prompt | undefined;
   /** A type of Python. */
   readonly schema: TypeName;
   /** Default: "python", which has a word for what is missing. */
@@ -45,10 +47,10 @@ export type Completed<T, M extends boolean> = M extends true
 
 /** Ask for what is missing of a value, and wait for the whole. */
 export async function fillIn(home: CallHome, given: CompletionOptions): Promise<unknown> {
-  refuseUnknown(given, ["value", ...QUERY_OPTIONS.filter((name) => name !== "prompt"), ...OF_WHOLE]);
+  refuseUnknown(given, ["value", ...QUERY_OPTIONS, ...OF_WHOLE]);
   const { value, ...options } = given;
   if (typeof value !== "object" || value === null) throw invalid("value must be an object or a list, of which parts are missing");
-  return await answered(home, { ...options, prompt: "" }, value);
+  return await answered(home, { ...options, prompt: options.prompt ?? "" }, value);
 }
 
 /** Ask, and wait for the value. */
@@ -70,9 +72,10 @@ async function answered(home: CallHome, given: WholeQueryOptions, known?: object
     if (end.type === "generationComplete") return told(end.result, end.message);
     const { error } = end;
     if (end.type !== "parsingFailed" || hasToolCalls(error.partial)) throw error;
+    const isWhole = error.code === "OUTPUT_INVALID"; // else a limit is what is wrong
     const repeated = attempts.some(({ text }) => text === error.text);
-    if (error.code !== "OUTPUT_INVALID" || attempts.length >= maxRepairs || repeated) {
-      if (fallback !== undefined) return told(fallback, error.partial);
+    if (!isWhole || attempts.length >= maxRepairs || repeated) {
+      if (isWhole && fallback !== undefined) return told(fallback, error.partial);
       throw new UnspoolError(error.code, error.message, { ...error.toWire(), cause: error.cause, attempts });
     }
     attempts.push(error);

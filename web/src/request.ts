@@ -109,11 +109,24 @@ export const QUERY_OPTIONS = [
   "returnsMessage",
 ] as const satisfies readonly (keyof QueryOptions)[];
 
+const OF_GENERATION: ReadonlySet<string> = new Set<keyof GenerationOptions>([
+  "temperature",
+  "maxOutputTokens",
+  "stop",
+  "seed",
+  "reasoningEffort",
+  "tools",
+  "toolChoice",
+  "extra",
+]);
+
 /** Refuse what is no object, and members that a misspelling would leave without effect. Throws UnspoolError INVALID_OPTIONS. */
 export function refuseUnknown(options: unknown, names: readonly string[]): void {
   if (typeof options !== "object" || options === null) throw invalid("the options must be an object");
   for (const name of Object.keys(options)) {
-    if (!names.includes(name)) throw invalid(`there is no option ${name}; there are ${names.join(", ")}`);
+    if (names.includes(name)) continue;
+    const place = names.includes("options") && OF_GENERATION.has(name) ? ` here: it belongs in options: { ${name} }` : "";
+    throw invalid(`there is no option ${name}${place}; there are ${names.join(", ")}`);
   }
 }
 

@@ -164,6 +164,21 @@ test("of types of Python, parts are judged, and partials tell what is invalid", 
   us.dispose();
 });
 
+inBoth("state and items: a field by its name in the answer, or in the class", async (make) => {
+  const names = { stages: ["days"], days: ["stages"], number: ["n"], n: ["number"] };
+  const { us } = await make(batches(Object.assign([...TRIP[0]!], { names }), ...TRIP.slice(1), END));
+  const seen: unknown[] = [];
+  for await (const { state } of us.queryStream(TYPED).partials()) {
+    const paths = ["days.0.n", "stages.0.number", ["stages", 0, "n"], ["days", 0, "number"]] as const;
+    const states = new Set(paths.map((path) => state(path)));
+    assert.equal(states.size, 1);
+    seen.push(...states);
+  }
+  assert.deepEqual(seen, ["absent", "absent", "growing", "complete", "complete"]);
+  for (const path of ["days", "stages"]) assert.deepEqual(await collect(us.queryStream(TYPED).items(path)), VALUE.days);
+  us.dispose();
+});
+
 inBoth("items: each element as it closes", async (make) => {
   const { us, python } = await make(batches(...TRIP, END));
   for (const path of ["days", ["days"]]) assert.deepEqual(await collect(us.queryStream(TYPED).items(path as string)), VALUE.days);

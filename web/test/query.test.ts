@@ -50,26 +50,26 @@ test("a model that repeats itself is not asked again", async () => {
   us.dispose();
 });
 
-test("only an answer that is invalid is asked for again", async () => {
+test("only a whole answer that is invalid is asked for again, or has a default", async () => {
   const call = { type: "toolCall", id: "1", name: "f", arguments: "{}", truncated: false };
   const tools = invalid("", { partial: { role: "assistant", parts: [call] } });
   const cut: Batch = [{ type: "parsingFailed", error: { code: "OUTPUT_TRUNCATED", message: "cut" } }];
   const network: Batch = [{ type: "generationFailed", error: { code: "NETWORK", message: "gone" } }];
   const cancelled: Batch = [{ type: "cancelled", error: { code: "ABORTED", message: "stopped" } }];
-  for (const [batch, code, fallsBack] of [
-    [tools, "OUTPUT_INVALID", false],
-    [cut, "OUTPUT_TRUNCATED", true],
-    [network, "NETWORK", false],
-    [cancelled, "ABORTED", false],
+  const long: Batch = [{ type: "parsingFailed", error: { code: "OUTPUT_TOO_LARGE", message: "long" } }];
+  for (const [batch, code] of [
+    [tools, "OUTPUT_INVALID"],
+    [cut, "OUTPUT_TRUNCATED"],
+    [long, "OUTPUT_TOO_LARGE"],
+    [network, "NETWORK"],
+    [cancelled, "ABORTED"],
   ] as const) {
     const { us, python } = await inWorker(answers(batch, valid(1)));
     assert.equal((await failing(us.query({ ...QUERY, maxRepairs: 1 }))).code, code);
     assert.equal(python.requests.length, 1);
     us.dispose();
     const again = await inWorker(answers(batch));
-    const asked = again.us.query({ ...QUERY, default: 0 });
-    if (fallsBack) assert.equal(await asked, 0);
-    else assert.equal((await failing(asked)).code, code);
+    assert.equal((await failing(again.us.query({ ...QUERY, default: 0 }))).code, code);
     again.us.dispose();
   }
 });
@@ -113,11 +113,13 @@ test("a completion has the options of a query that is waited for", async () => {
   const known = { value: [{}], schema: "models:Cities", lm: QUERY.lm, returnsMessage: true } as const;
   assert.deepEqual(await us.complete({ ...known, default: null }), { value: null, message: MESSAGE });
   assert.deepEqual(await us.complete({ ...known, protocol: "json" }), { value: 5, message: undefined }, "nobody was asked");
-  assert.equal(python.requests[1]!["protocol"], "json");
-  for (const wrong of [{ value: 5 }, { value: null }, { value: undefined }, { prompt: "p" }, { maxRepairs: 9 }, { nme: 1 }]) {
+  assert.deepEqual([python.requests[1]!["protocol"], python.requests[1]!["prompt"]], ["json", ""]);
+  await us.complete({ ...known, prompt: "The e-mail." });
+  assert.equal(python.requests[2]!["prompt"], "The e-mail.");
+  for (const wrong of [{ value: 5 }, { value: null }, { value: undefined }, { prompt: 5 }, { maxRepairs: 9 }, { nme: 1 }]) {
     assert.equal((await failing(us.complete({ ...known, ...wrong } as never))).code, "INVALID_OPTIONS");
   }
-  assert.equal(python.requests.length, 2);
+  assert.equal(python.requests.length, 3);
   us.dispose();
 });
 
@@ -180,6 +182,10 @@ test("options of a query that is waited for", async () => {
   for (const maxRepairs of [-1, 9, 1.5, Number.NaN, "2", null]) {
     const error = await failing(us.query({ ...QUERY, maxRepairs: maxRepairs as never }));
     assert.equal(error.code, "INVALID_OPTIONS");
+  }
+  for (const given of [{ temperature: 0 }, { maxOutputTokens: 5 }]) {
+    const misplaced = await failing(us.query({ ...QUERY, ...given } as never));
+    assert.match(misplaced.message, /it belongs in options: \{ (temperature|maxOutputTokens) \}/);
   }
   for (const only of [{ maxRepairs: 1 }, { default: 1 }]) {
     assert.throws(() => us.queryStream({ ...QUERY, ...only } as never), { code: "INVALID_OPTIONS" });

@@ -14,6 +14,9 @@ export interface FakeRequest {
   readonly [member: string]: unknown;
 }
 
+/** A batch with the names of fields that have more than one. */
+export type NamedBatch = Batch & { readonly names?: Readonly<Record<string, readonly string[]>> };
+
 /** What a fake Python gives for a request, batch by batch. */
 export type Script = (request: FakeRequest, hooks: BootHooks) => AsyncIterable<Batch>;
 
@@ -95,7 +98,7 @@ export class FakePython {
     next.catch(() => {});
     const events = await Promise.race([call.cancelled, next]);
     const done = events.length === 0 || events.some(({ type }) => TERMINAL.has(String(type)));
-    return ok({ events, done });
+    return ok({ events, done, names: (events as NamedBatch).names });
   }
 
   async #close(text: string): Promise<string> {

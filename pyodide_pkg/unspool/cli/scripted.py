@@ -1,7 +1,7 @@
 """A scripted provider: real HTTP, real server-sent events, OpenAI chat completions at the pace of a small model.
 
-Host only. What it answers fits the JSON schema it is asked for; the name of the model says how the answer fares
-(`SCENARIOS`). There is no randomness: the same request gets the same answer.
+Host only. What it answers fits what it is asked for, in any protocol (`text_for`); without a type it is prose. The name
+of the model says how the answer fares (`SCENARIOS`). There is no randomness: the same request gets the same answer.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
+from unspool.cli.scripted_form import asked_in_words, written_python
 from unspool.errors import StreamError
 from unspool.structured import strict_json
 
@@ -97,10 +98,22 @@ ANSWERS: dict[str, dict[str, Any]] = {
     },
 }
 
+FORMATS = {
+    "date": "2026-06-01",
+    "date-time": "2026-06-01T15:00:00Z",
+    "time": "15:00:00",
+    "duration": "PT3H",
+    "uuid": "3f2b8a52-6c1d-4e0b-9a57-2d1c0b9e8f70",
+    "email": "sam@example.org",
+    "uri": "https://example.org/",
+}
+
 TOKENS_PER_S = 28.0
 FIRST_TOKEN_S = 0.35
 _TOKEN = re.compile(r"\s*(?:[^\W\d_]{1,6}|\d{1,3}|.)|\s+", re.DOTALL)
-_MAX_NESTING = 8
+_MAX_NESTING = 24
+_DEEP = 3
+"""Beyond it no more is answered than has to be, so that a type that contains itself ends."""
 
 
 def scripted_provider(*, tokens_per_s: float | None = TOKENS_PER_S) -> Starlette:
@@ -155,13 +168,11 @@ class Answer:
         """Decide what to say to a chat request."""
         self.scenario = scenario
         self._request = request
-        value = value_for(request)
+        text = text_for(request)
         if scenario == "scripted-invalid":
             self.text = json.dumps({"answer": "something else"})
-        elif scenario == "scripted-text" or value is None:
-            self.text = TEXT
         else:
-            self.text = json.dumps(value, ensure_ascii=False)
+            self.text = TEXT if scenario == "scripted-text" or text is None else text
         self.tokens = _TOKEN.findall(self.text)
         limit = request.get("max_completion_tokens", request.get("max_tokens"))
         if scenario == "scripted-length":
@@ -242,29 +253,34 @@ def prompt_of(request: Mapping[str, Any]) -> str:
     return "\n".join(content for content in contents if isinstance(content, str))
 
 
-def value_for(request: Mapping[str, Any]) -> Any:
-    """Decide on the value of an answer.
+def text_for(request: Mapping[str, Any]) -> str | None:
+    """Decide on the text of an answer that holds a value.
 
     Returns:
-        One that fits the JSON schema of `response_format`; else the prepared one whose members the prompt names; else
-        None.
+        One that fits the JSON schema of `response_format`, or what the words of the prompt ask for: the form of a JSON
+        answer, a JSON schema, or a type in Python syntax; None where nothing is asked for.
     """
     wanted = _mapping(_mapping(request.get("response_format")).get("json_schema"))
     if "schema" in wanted:
-        return sample({"title": wanted.get("name"), **_mapping(wanted["schema"])})
-    prompt = prompt_of(request)
-    return next((value for value in ANSWERS.values() if all(f'"{name}":' in prompt for name in value)), None)
+        return _json(sample({"title": wanted.get("name"), **_mapping(wanted["schema"])}))
+    asked = asked_in_words(prompt_of(request))
+    if asked is None:
+        return None
+    schema, is_python = asked
+    value = sample(schema)
+    return f"```python\n{written_python(value, schema)}\n```" if is_python else _json(value)
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
 
 
 def sample(schema: Mapping[str, Any]) -> Any:
-    """Make a value that fits a JSON schema: a prepared one where there is one of this title, else the plainest.
+    """Make a value that fits a JSON schema: a prepared one where there is one of these members, else the plainest.
 
     Args:
         schema: any JSON schema; keywords that are not known here are passed over.
     """
-    prepared = ANSWERS.get(str(schema.get("title")))
-    if prepared is not None and set(prepared) == set(_mapping(schema.get("properties"))):
-        return prepared
     return _sample(schema, schema, "", 0)
 
 
@@ -277,6 +293,7 @@ def _sample(schema: object, root: Mapping[str, Any], name: str, depth: int) -> A
         for part in str(node["$ref"]).removeprefix("#").strip("/").split("/"):
             found = _mapping(found).get(part)
         return _sample(found, root, name, depth + 1)
+    deep = depth > _DEEP
     for keyword in ("examples", "enum"):
         if node.get(keyword):
             return node[keyword][0]
@@ -285,17 +302,30 @@ def _sample(schema: object, root: Mapping[str, Any], name: str, depth: int) -> A
             return node[keyword]
     for keyword in ("anyOf", "oneOf", "allOf"):
         if node.get(keyword):
+            if deep and {"type": "null"} in node[keyword]:
+                return None
             return _sample(node[keyword][0], root, name, depth + 1)
     members = _mapping(node.get("properties"))
+    prepared = next((value for value in ANSWERS.values() if members and value.keys() == members.keys()), None)
+    if prepared is not None:
+        return prepared
     match node.get("type", "object" if members else None):
         case "object":
-            return {key: _sample(inner, root, key, depth + 1) for key, inner in members.items()}
+            wanted = node.get("required", ()) if deep else members
+            value = {key: _sample(inner, root, key, depth + 1) for key, inner in members.items() if key in wanted}
+            rest = node.get("additionalProperties")
+            if rest and not members and not deep:
+                value["some name"] = _sample(rest, root, name, depth + 1)
+            return value
         case "array" if node.get("prefixItems"):
             return [_sample(inner, root, name, depth + 1) for inner in node["prefixItems"]]
         case "array":
-            count = max(int(node.get("minItems", 0)), min(2, int(node.get("maxItems", 2))))
+            most = 0 if deep else 1 if node.get("uniqueItems") else 2
+            count = max(int(node.get("minItems", 0)), min(most, int(node.get("maxItems", most))))
             return [_sample(node.get("items", {"type": "string"}), root, name, depth + 1) for _ in range(count)]
         case "string":
+            if node.get("format") in FORMATS:
+                return FORMATS[node["format"]]
             return f"some {name.replace('_', ' ')}".strip()[: int(node.get("maxLength", 80))]
         case "integer":
             return int(node.get("minimum", node.get("maximum", 7)))

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import json
+import warnings
 from collections.abc import Iterator
-from typing import Any
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from enum import Enum
+from typing import Annotated, Any, Literal, NamedTuple, NotRequired, TypedDict
 
 import httpx2 as httpx
 import pytest
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 import unspool as us
-from unspool.cli.scripted import ANSWERS, SCENARIOS, TEXT, Answer, sample, scripted_provider, value_for
+from unspool.cli.scripted import ANSWERS, SCENARIOS, TEXT, Answer, sample, scripted_provider, text_for
 from unspool.cli.serve import running
 from unspool.schema import Schema
 
@@ -140,6 +144,75 @@ def test_an_answer_that_is_not_streamed(base_url: str) -> None:
     assert answer["choices"][0]["message"]["content"] == TEXT
 
 
+class Mood(Enum):
+    GOOD = "good"
+    BAD = "bad"
+
+
+class Row(TypedDict):
+    n: int
+    note: NotRequired[str]
+
+
+class Pair(NamedTuple):
+    a: int
+    b: str
+
+
+@dataclass
+class Part:
+    """A part (of a trip)."""
+
+    x: int
+    names: list[str]
+
+
+class Everything(BaseModel):
+    """All of it."""
+
+    city: str = Field(description="Where (a town): any.")
+    n: Annotated[int, Field(ge=3, le=9)]
+    share: float | None
+    ok: bool
+    kind: Literal["it's", 'b"c', 3]
+    mood: Mood
+    day: date
+    at: datetime
+    took: timedelta
+    rows: list[Row]
+    pair: Pair
+    part: Part
+    numbers: dict[str, int]
+    unique: set[int]
+    one: tuple[int]
+    two: tuple[int, str]
+    many: tuple[date, ...]
+    three: Annotated[list[str], Field(min_length=3, max_length=4)]
+    anything: Any
+    maybe: Part | None = None
+    tree: list[Everything] = []
+    next: Everything | None = None
+
+
+@pytest.mark.parametrize("protocol", ["json", "python", "native"])
+@pytest.mark.parametrize(
+    "kind",
+    [City, list[City], int, float | None, Literal["a"], dict[str, list[int]], Everything, Mood, tuple[Part, ...], date],
+    ids=str,
+)
+async def test_any_type_is_answered_in_any_protocol(base_url: str, kind: Any, protocol: Any) -> None:
+    """`make serve` is there for pages of the reader's own."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # of types that cannot be asked for strictly
+        await us.query("Tell me about Paris.", kind, lm=model(base_url), protocol=protocol)
+
+
+async def test_a_schema_in_the_prompt_is_answered(base_url: str) -> None:
+    schema = {"type": "object", "properties": {"n": {"type": "integer"}, "w": {"type": "string"}}, "minProperties": 1}
+    for more in ({}, {"not": {"required": ["x"]}}):  # what has no form is shown as a JSON Schema
+        assert await us.query("?", {**schema, **more}, lm=model(base_url)) == {"n": 7, "w": "some w"}
+
+
 def test_every_prepared_answer_fits_the_type_of_the_demo(repo: Any) -> None:
     import importlib.util
 
@@ -196,4 +269,4 @@ def test_tokens_join_to_the_text() -> None:
 
 
 def test_without_a_hint_the_answer_is_text() -> None:
-    assert value_for({"messages": [{"role": "user", "content": "Hi"}, "odd", {"content": ["odd"]}]}) is None
+    assert text_for({"messages": [{"role": "user", "content": "Hi"}, "odd", {"content": ["odd"]}]}) is None
