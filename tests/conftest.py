@@ -21,15 +21,16 @@ REPO = Path(__file__).resolve().parents[1]
 MISSING_DATA = "shared test data is missing"
 IN_PYODIDE = sys.platform == "emscripten"
 
-# No timing assertions, so no deadlines. CI repeats the same examples; a developer's machine looks for new ones.
+# No timing assertions, so no deadlines. CI repeats the same few examples; a developer's machine looks for new ones.
+IN_CI = "CI" in os.environ
 hypothesis.settings.register_profile(
-    "suite", deadline=None, database=None, derandomize="CI" in os.environ, print_blob=True
+    "suite", deadline=None, database=None, derandomize=IN_CI, max_examples=50 if IN_CI else 100, print_blob=True
 )
 # Pyodide takes several times as long for an example, and runs each test a second time.
 hypothesis.settings.register_profile(
     "pyodide",
     parent=hypothesis.settings.get_profile("suite"),
-    max_examples=20,
+    max_examples=10,
     suppress_health_check=[hypothesis.HealthCheck.too_slow],
 )
 hypothesis.settings.load_profile("pyodide" if IN_PYODIDE else "suite")

@@ -115,10 +115,13 @@ def _blanked(match: re.Match[str]) -> str:
 
 def _is_key(prefix: str, token: str) -> bool:
     """Whether it is more than words: random, masked, or behind what begins no word."""
-    if "**" in token or (prefix in ("sk-", "gsk_") and (token.isalnum() or token.startswith(("ant-", "proj-")))):
-        return True
-    runs = _RUN.findall(token) if len(token) >= _RANDOM_CHARS else []
-    return any(_DIGIT.search(run) and not run.isdigit() for run in runs)
+    is_long = len(token) >= _RANDOM_CHARS
+    if prefix in ("sk-", "gsk_"):
+        is_coded = token.isalnum() or (is_long and _DIGIT.search(token) is not None)
+        if is_coded or token.startswith(("ant-", "proj-")):
+            return True
+    runs = _RUN.findall(token) if is_long else []
+    return "**" in token or any(_DIGIT.search(run) and not run.isdigit() for run in runs)
 
 
 def shown_url(url: str) -> str:
