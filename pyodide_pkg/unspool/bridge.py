@@ -278,7 +278,7 @@ class Bridge:
         if done:
             repairs = [{"kind": repair.kind, "byteOffset": repair.byte_offset} for repair in call.stream.repairs]
             last = f',"repairs":{json.dumps(repairs)}{last}' if repairs else last
-        return f'{{"ok":true,"value":{{"events":[{",".join(texts)}],"done":{json.dumps(done)}{last}}}}}'
+        return f'{{"ok":true,"value":{{"events":[{",".join(texts)}],"done":{"true" if done else "false"}{last}}}}}'
 
     def _schema_of(self, data: Any) -> Schema[Any] | None:
         if data is None:

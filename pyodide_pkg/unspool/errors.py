@@ -121,7 +121,14 @@ def _is_key(prefix: str, token: str) -> bool:
         if is_coded or token.startswith(("ant-", "proj-")):
             return True
     runs = _RUN.findall(token) if is_long else []
-    return "**" in token or any(_DIGIT.search(run) and not run.isdigit() for run in runs)
+    return "**" in token or any(map(_is_random, runs))
+
+
+def _is_random(run: str) -> bool:
+    """Whether no words are written so: letters with digits; or, as keys of Hugging Face are, many of both cases."""
+    if _DIGIT.search(run):
+        return not run.isdigit()
+    return len(run) >= 2 * _RANDOM_CHARS and not (run.islower() or run.isupper())
 
 
 def shown_url(url: str) -> str:

@@ -333,13 +333,12 @@ class ChunkStream:
 
     async def _refusal(self, response: Response) -> UnspoolError:
         body = bytearray()
-
-        async def reading() -> Any:
-            return await Patience(response.read, self._model)
-
         try:
             async with time_limit(ERROR_BODY_TIMEOUT_S):
-                while len(body) < MAX_ERROR_BODY_BYTES and isinstance(data := await reading(), bytes):
+                while len(body) < MAX_ERROR_BODY_BYTES:
+                    data = await Patience(response.read, self._model)
+                    if not isinstance(data, bytes):
+                        break
                     body += data
         except CallCancelledError:
             raise

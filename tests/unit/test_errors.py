@@ -164,6 +164,7 @@ def test_status_zero_is_not_absent() -> None:
         "https://h/v1?alt=sse&api_key=abcdef",
         "https://user:abcdef@h/v1",
         "hf_abcdefGHIJ0123456789 and gsk_abcdefghijkl",
+        "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",  # keys of Hugging Face are 34 letters
         "sess-abcdef0123456789 and key-0123456789abcdef, xai-abcdef0123456789abcdef",
         "sk-abcdef**********6789",
         'headers: {"Authorization": "Basic abcdef"}',
