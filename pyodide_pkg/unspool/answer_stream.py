@@ -185,11 +185,32 @@ class QueryStream[T]:
             raise ConfigError("INVALID_OPTIONS", "Another task is already reading this stream.")
         return await self._turned(tells)
 
+    async def _turn_over(self) -> None:
+        """Wait until whoever is reading has read."""
+        if self._work is not None and self._work is asyncio.current_task():
+            raise ConfigError("INVALID_OPTIONS", "A transform cannot wait for the end of its own stream.")
+        if self._turn is None:
+            self._turn = asyncio.get_running_loop().create_future()
+        await asyncio.wait([self._turn])  # of several, each may be cancelled
+
     async def _turned(self, tells: bool, *, joins: bool = False) -> list[StructuredEvent[T]] | None:
-        """Read, as nobody else does meanwhile; beside a reader, or for him."""
+        """Read, as no other task does meanwhile; beside a reader, or in its place."""
         self._reading, self._joined = True, joins
+        events: list[StructuredEvent[T]] | None = []
         try:
-            events = await self._advance(tells)
+            while not events and self._held is None:
+                batch = None if self._answer.done else await self._source.read()
+                if batch is None or self._left:
+                    events = None
+                    break
+                follower = self._follower
+                events = self._answer.feed(batch, tells=tells)
+                if follower is not None:
+                    self._answer.follow(follower)
+                elif self._builder is not None and events:
+                    events = self._judged(events, self._builder)
+            if events is not None and self._answer.done:
+                events = await self._ended(events)
             if events is None and self._end is None:
                 self._left = True
             return events
@@ -199,39 +220,20 @@ class QueryStream[T]:
             if turn is not None and not turn.done():
                 turn.set_result(None)
 
-    async def _turn_over(self) -> None:
-        """Wait until whoever is reading has read."""
-        if self._work is not None and self._work is asyncio.current_task():
-            raise ConfigError("INVALID_OPTIONS", "A transform cannot wait for the end of its own stream.")
-        if self._turn is None:
-            self._turn = asyncio.get_running_loop().create_future()
-        await asyncio.wait([self._turn])  # of several, each may be cancelled
-
-    async def _advance(self, tells: bool) -> list[StructuredEvent[T]] | None:
+    async def _ended(self, events: list[StructuredEvent[T]]) -> list[StructuredEvent[T]] | None:
+        """Give the last events; None when the stream was left meanwhile."""
         if self._held is not None:
             terminal, self._held = self._held, None
             return await self._ending(terminal)
-        events: list[StructuredEvent[T]] = []
-        while not events:
-            batch = None if self._answer.done else await self._source.read()
-            if batch is None or self._left:
-                return None
-            follower = self._follower
-            events = self._answer.feed(batch, tells=tells)
-            if follower is not None:
-                self._answer.follow(follower)
-            elif self._builder is not None and events:
-                events = self._judged(events, self._builder)
-        if self._answer.done:
-            # Before the reader learns of the end, so that no token is paid for that nobody wants.
-            await self._source.aclose()
-            if self._left:
-                return None
-            terminal = events.pop()
-            if events and self._transform is not None:
-                self._held = terminal  # what a transform waits for holds back nothing that is there
-            else:
-                events += await self._ending(terminal) or ()
+        # Before the reader learns of the end, so that no token is paid for that nobody wants.
+        await self._source.aclose()
+        if self._left:
+            return None
+        terminal = events.pop()
+        if events and self._transform is not None:
+            self._held = terminal  # what a transform waits for holds back nothing that is there
+        else:
+            events += await self._ending(terminal) or ()
         return events or None
 
     async def _ending(self, terminal: StructuredEvent[T]) -> list[StructuredEvent[T]] | None:

@@ -47,10 +47,9 @@ class _Reading[T]:
         await self._stream.aclose()
 
     def _note(self, events: list[StructuredEvent[T]] | None) -> None:
-        """Look whether the stream is over; somebody else may have read its end."""
-        if events is None or events[-1].__class__ is not TextDelta:
-            self._error = self._failure()
-            self._is_over = events is None or self._error is not None
+        """Look whether the stream is over; another task may have read its end."""
+        self._error = self._failure()
+        self._is_over = events is None or self._error is not None
 
     def _end(self) -> None:
         """Go no further once the stream is over: by the error of a failed answer, the first time."""
@@ -74,8 +73,11 @@ class Partials[T](_Reading[T]):
     async def __anext__(self) -> Partial[T]:
         builder = self._builder
         while True:
-            self._end()
-            self._note(await self._read())
+            if self._is_over:
+                self._end()
+            events = await self._read()
+            if events is None or events[-1].__class__ is not TextDelta:
+                self._note(events)
             if builder.has_changed:
                 builder.has_changed = False
                 return self._partial
@@ -105,7 +107,9 @@ class Items[E](_Reading[Any]):
     async def __anext__(self) -> E:
         while not self._ready:
             self._end()
-            self._note(await self._read())
+            events = await self._read()
+            if events is None or events[-1].__class__ is not TextDelta:
+                self._note(events)
             self._ready.extend(self._builder.items(is_over=self._error is not None))
         self._given += 1
         return self._ready.popleft()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from unspool.errors import ConfigError
 from unspool.printable import printable
 from unspool.schema.part_paths import PartPaths
-from unspool.schema.views import PartState, RecordView, field_names, has_root, part_of, snapshot
+from unspool.schema.views import PartState, RecordView, View, field_names, has_root, part_of, snapshot
 
 if TYPE_CHECKING:
     from unspool.schema.partial_builder import PartialBuilder
@@ -101,7 +101,7 @@ class Partial[T]:
     def __shown(self) -> Any:
         """Give what is read by brackets: of a root model what it holds, as while it was open."""
         value = self.__builder.shown()
-        return value.root if has_root(value) else value
+        return value.root if not isinstance(value, View) and has_root(value) else value
 
     def __getitem__(self, key: Any) -> Any:
         value = self.__shown()
