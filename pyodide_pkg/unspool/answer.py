@@ -227,15 +227,16 @@ class AnswerMachine:
         return "".join(pieces)
 
     def _read(self, text: str, events: list[StructuredEvent[Any]], tells: bool) -> None:
-        room = len(text) - max(0, self._chars - self._max_chars)
         # What a reader sees before the limit does not depend on how the network cut the text.
-        if self._values is not None:
-            progress = self._values.feed(text if room == len(text) else text[:room], tells=tells or self._lenient)
+        over = self._chars - self._max_chars
+        values = self._values
+        if values is not None:
+            progress = values.feed(text if over <= 0 else text[:-over], tells=tells or self._lenient)
             if progress and tells:
                 events.extend(self._inner(progress))
-            if not self._python and self._values.refuted is not None:
-                raise self._values.refuted  # no token is paid for that nobody wants
-        if room < len(text):
+            if not self._python and values.refuted is not None:
+                raise values.refuted  # no token is paid for that nobody wants
+        if over > 0:
             raise StreamError("MAX_BYTES_EXCEEDED", f"More than {self._max_chars} characters.")
 
     def _inner(self, progress: list[Progress]) -> list[Progress]:

@@ -144,7 +144,7 @@ class QueryStream[T]:
             keeps = self._way == _EVENTS
             # Whoever wants no events is told none; but what builds a value may need them.
             tells = keeps or (self._builder is not None and self._follower is None)
-            events = await self._turned(tells, joins=True)
+            events = await self._read(tells, joins=True)
             if events is None:
                 break
             if keeps:
@@ -173,28 +173,17 @@ class QueryStream[T]:
             )
         self._way = way
 
-    async def _read(self, tells: bool) -> list[StructuredEvent[T]] | None:
-        """Wait for the next events; without progress if nothing is told."""
-        while not self._rest and self._joined:
-            await self._turn_over()
-        if self._rest:
-            rest = list(self._rest)
-            self._rest.clear()
-            return rest
-        if self._reading:
-            raise ConfigError("INVALID_OPTIONS", "Another task is already reading this stream.")
-        return await self._turned(tells)
-
-    async def _turn_over(self) -> None:
-        """Wait until whoever is reading has read."""
-        if self._work is not None and self._work is asyncio.current_task():
-            raise ConfigError("INVALID_OPTIONS", "A transform cannot wait for the end of its own stream.")
-        if self._turn is None:
-            self._turn = asyncio.get_running_loop().create_future()
-        await asyncio.wait([self._turn])  # of several, each may be cancelled
-
-    async def _turned(self, tells: bool, *, joins: bool = False) -> list[StructuredEvent[T]] | None:
-        """Read, as no other task does meanwhile; beside a reader, or in its place."""
+    async def _read(self, tells: bool, *, joins: bool = False) -> list[StructuredEvent[T]] | None:
+        """Wait for the next events: without progress if nothing is told, and beside another reader if it joins."""
+        if not joins:
+            while not self._rest and self._joined:
+                await self._turn_over()
+            if self._rest:
+                rest = list(self._rest)
+                self._rest.clear()
+                return rest
+            if self._reading:
+                raise ConfigError("INVALID_OPTIONS", "Another task is already reading this stream.")
         self._reading, self._joined = True, joins
         events: list[StructuredEvent[T]] | None = []
         try:
@@ -219,6 +208,14 @@ class QueryStream[T]:
             turn, self._turn = self._turn, None
             if turn is not None and not turn.done():
                 turn.set_result(None)
+
+    async def _turn_over(self) -> None:
+        """Wait until whoever is reading has read."""
+        if self._work is not None and self._work is asyncio.current_task():
+            raise ConfigError("INVALID_OPTIONS", "A transform cannot wait for the end of its own stream.")
+        if self._turn is None:
+            self._turn = asyncio.get_running_loop().create_future()
+        await asyncio.wait([self._turn])  # of several, each may be cancelled
 
     async def _ended(self, events: list[StructuredEvent[T]]) -> list[StructuredEvent[T]] | None:
         """Give the last events; None when the stream was left meanwhile."""
