@@ -203,7 +203,17 @@ class AnswerMachine:
                 self._pieces.append(text)
                 self._chars += len(text)
                 events.append(TextDelta(text))
-                self._read(text, events, tells)
+                # What a reader sees before the limit does not depend on how the network cut the text.
+                over = self._chars - self._max_chars
+                values = self._values
+                if values is not None:
+                    progress = values.feed(text if over <= 0 else text[:-over], tells=tells or self._lenient)
+                    if progress and tells:
+                        events.extend(self._inner(progress))
+                    if values.refuted is not None and not self._python:
+                        raise values.refuted  # no token is paid for that nobody wants
+                if over > 0:
+                    raise StreamError("MAX_BYTES_EXCEEDED", f"More than {self._max_chars} characters.")
             last = chunks[-1]
             if type(last) is Finish:
                 events.append(self._ended(self._outcome(last)))
@@ -225,19 +235,6 @@ class AnswerMachine:
             elif isinstance(chunk, UsageReport):
                 self._usage = chunk.usage
         return "".join(pieces)
-
-    def _read(self, text: str, events: list[StructuredEvent[Any]], tells: bool) -> None:
-        # What a reader sees before the limit does not depend on how the network cut the text.
-        over = self._chars - self._max_chars
-        values = self._values
-        if values is not None:
-            progress = values.feed(text if over <= 0 else text[:-over], tells=tells or self._lenient)
-            if progress and tells:
-                events.extend(self._inner(progress))
-            if not self._python and values.refuted is not None:
-                raise values.refuted  # no token is paid for that nobody wants
-        if over > 0:
-            raise StreamError("MAX_BYTES_EXCEEDED", f"More than {self._max_chars} characters.")
 
     def _inner(self, progress: list[Progress]) -> list[Progress]:
         """Leave the wrapper object of a native answer out: readers see the value that they asked for."""

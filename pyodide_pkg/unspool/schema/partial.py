@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from unspool.errors import ConfigError
@@ -98,14 +98,18 @@ class Partial[T]:
     def __reduce__(self) -> tuple[Any, ...]:
         return _kept, (self.snapshot(),)
 
-    def __shown(self) -> Any:
-        """Give what is read by brackets: of a root model what it holds, as while it was open."""
+    def __shown(self) -> tuple[Any, Collection[str] | None]:
+        """Give what is read by brackets (of a root model what it holds), and a record's fields that have arrived."""
         value = self.__builder.shown()
-        return value.root if not isinstance(value, View) and has_root(value) else value
+        if not isinstance(value, View):
+            if has_root(value):
+                value = value.root
+        elif not isinstance(value, RecordView):
+            return value, None
+        return value, field_names(value)
 
     def __getitem__(self, key: Any) -> Any:
-        value = self.__shown()
-        names = field_names(value)
+        value, names = self.__shown()
         if names is None:
             return value[key]
         is_declared = isinstance(value, RecordView) and key in (part_of(value).opening.level.names or ())
@@ -115,18 +119,15 @@ class Partial[T]:
 
     def __iter__(self) -> Iterator[Any]:
         """Iterate over items, keys or, of a record, the names of the fields that have arrived."""
-        value = self.__shown()
-        names = field_names(value)
+        value, names = self.__shown()
         return iter(value if names is None else names)
 
     def __len__(self) -> int:
-        value = self.__shown()
-        names = field_names(value)
+        value, names = self.__shown()
         return len(value if names is None else names)
 
     def __contains__(self, item: object) -> bool:
-        value = self.__shown()
-        names = field_names(value)
+        value, names = self.__shown()
         return item in (value if names is None else names)
 
     def __bool__(self) -> bool:
